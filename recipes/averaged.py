@@ -1,16 +1,16 @@
-"""A classifier that is the mean of others with one beginning (or one alone), whose table of n-grams then learns sentences.
+"""The mean of classifiers with the same initial parameters, whose table of n-grams is then trained on sentences.
 
     python -m recipes.averaged OUT BUNDLE ... [--sentences FILE.csv] [--unread BUNDLE] [--strength 8] [--held 3]
 
-The mean of networks that were trained alike from one beginning, with several seeds, is one network, and mostly better than
-each (Wortsman et al. 2022, arXiv:2203.05482). To the weights of its n-grams is added v, which minimizes
+The mean of networks trained from the same parameters with several seeds is one network, and usually better than each of
+them (Wortsman et al. 2022, arXiv:2203.05482). The weights of its n-grams are changed by v, which minimizes
 
     sum over sentences of log(1 + exp(-y (odds + x v)))  +  |v|^2 / (2 strength)  +  held / 2 sum over reviews of (x v)^2
 
-for labels y of -1 and 1 and the features x of the n-grams: what it learns of the sentences hardly changes the log-odds of
-reviews of NSMC. A classifier that has read the sentences leaves its n-grams little to learn of them: with --unread, the odds
-are those of one that has not, and the raw reviews are held too. Last the mean is calibrated on the dev part, as after training,
-and written with rounded tables.
+for labels y of -1 and 1 and the features x of the n-grams, so that the log-odds of NSMC reviews hardly change. The n-grams
+learn little if the classifier was trained on the sentences; with --unread, the odds are those of a classifier that was not,
+and the log-odds of raw reviews are kept too. Finally, the mean is calibrated on the dev part, as after training, and
+written with rounded tables.
 """
 
 import argparse

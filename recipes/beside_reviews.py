@@ -1,8 +1,8 @@
-"""Lines of what stands beside reviews on pages, for a reader to learn (`training.others`): stars, dates, names, counts.
+"""Lines that accompany reviews on web pages (stars, dates, names, counts), to train a reader (`training.others`).
 
     NSMC_ATTENTION_DATA=... python -m recipes.beside_reviews others.csv [--count 60000]
 
-Parts are drawn at random and put into patterns; words and names are of the reviews of NSMC's training file.
+Random parts fill patterns; words and names come from the reviews of NSMC's training file.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""A mean of an editor and another that was trained further from it: between what the first and what the second do well.
+"""The weighted mean of an editor and of one that was trained further from it, which combines the strengths of both.
 
     python -m recipes.blended BUNDLE FURTHER COPY --share 0.5 [--bolder 1.5]
 
-The parameters of FURTHER get the share, those of BUNDLE the rest (Wortsman et al. 2022, arXiv:2109.01903). --bolder adds to the
-log-odds that a character changes: the editor then proposes more changes, of which the dictionary and usage choose.
+--share is the weight of FURTHER's parameters; BUNDLE's have the rest (Wortsman et al. 2022, arXiv:2109.01903). --bolder is
+added to the log-odds that a character changes, so that the dictionary and usage can choose from more proposed changes.
 """
 
 import argparse

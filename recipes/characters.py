@@ -1,9 +1,9 @@
-"""More characters that an editor can write or a reader can read: a copy of its bundle to go on training from.
+"""A copy of an editor or reader with additional characters, as the starting point of a training.
 
     python -m recipes.characters BUNDLE COPY 봬뵐녘…
 
-It answers as it did: a new character is read as an unknown one, its letters besides, and is written with a small
-probability. An editor's copy has no junctions. A reader gets signs, no syllables.
+The outputs stay the same: a new character is read as an unknown one with its letters, and is written with a small
+probability. The copy of an editor has no junctions. A reader can get signs, but no syllables.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""The sentences that the packaged `restore` was trained on and is judged by: reviews that are spelt and spaced well.
+"""Clean sentences for training and evaluating `restore`: reviews with correct spelling and spacing.
 
     pip install kiwipiepy==0.24.1
     NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER [--by-editor 250000]
 
-Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
-(the official test file). `recipes.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
-kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.txt are kiwi's, but where careful writers
-mostly differ: they put one between the same letters twice as often as not, or leave it out twenty times as often. In
-both files 한글 맞춤법 has the last word, of letters that most get wrong too (recipes.orthography).
---by-editor writes train.txt alone, of so many reviews drawn at random, with the spaces of the packaged editor: it learnt those of kiwi.
+The script writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and
+test.txt (the official test file). `recipes.spelling` finds no error in these sentences. test.txt has the sentences that
+kiwi (LGPL, used only here) spaces like their writers. The spaces of train.txt are kiwi's, unless careful writers usually
+differ: between the same letters, they write a space twice as often as not, or omit it twenty times as often. In both
+files, the rules of 한글 맞춤법 decide last, also about common misspellings (recipes.orthography). --by-editor writes only
+train.txt, from a random sample of this size, with spaces by the packaged editor, which was trained on kiwi's.
 """
 
 import argparse

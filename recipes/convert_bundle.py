@@ -1,10 +1,9 @@
-"""A bundle of release 0.2 (weights.params) as a bundle of today (model.safetensors), with the same numbers.
+"""Conversion of a bundle of release 0.2 (weights.params) to the current format (model.safetensors), with equal parameters.
 
     python -m recipes.convert_bundle OLD NEW [CLASSIFIER]
 
-OLD is a bundle's folder, NEW the folder to write. CLASSIFIER is the converted classifier with which a film network was
-trained; the packaged one by default. A bundle of release 0.1 becomes one of 0.2 by `nsmc-attention export --bundle OLD` of
-release 0.2.
+OLD is a bundle's folder, and NEW the folder to write. CLASSIFIER is the converted classifier with which a film network was
+trained, by default the packaged one. `nsmc-attention export --bundle OLD` of release 0.2 converts a bundle of release 0.1.
 """
 
 import json

@@ -1,10 +1,10 @@
-"""Junctions of their own for an editor that is trained already: fits them anew, and writes a copy of its bundle with them.
+"""New junctions for a trained editor: fit them to sentences, and write a copy of its bundle.
 
     OMP_NUM_THREADS=1 python -m recipes.junctions BUNDLE COPY FOLDER/train.txt
     python -m recipes.junctions BUNDLE COPY --weights OTHER/vocab.json
 
-The sentences are those that the editor was trained on (recipes.clean_reviews), without its dev part. --weights takes
-the junctions of another bundle instead.
+The sentences are the editor's training sentences (recipes.clean_reviews) without its dev part. --weights copies the
+junctions of another bundle instead.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""Sentences with a label and signs, to teach a classifier what negation does to a word.
+"""Labelled sentences with signs, to train a classifier on the effect of negation on words.
 
     python -m recipes.negations FILE.csv [--sentences 20000] [--seed 0]
 
-The file has the columns document, label (0 or 1) and signs, "start:end:sign" of characters of the document, by spaces:
--1 where the context negates a word, 1 where it does not, and 0 on the negator of a positive sentence, which is to say
-nothing itself. The templates of `negations.tsv` are in the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118),
-most in pairs that differ in a few words and in the label (Kaushik et al. 2020, arXiv:1909.12434); other words of NSMC's
-training file, of the same polarity, take the place of most of theirs. None is a sentence of the behavioural suite
-(benchmarks/classification/behaviour.tsv) or has SHARED letters in a row with its negations, and an idiom not even IDIOM.
+The file has the columns document, label (0 or 1) and signs: "start:end:sign" of characters of the document, separated by
+spaces. The sign is -1 if the context negates a word, 1 if not, and 0 for the negator of a positive sentence, which should
+contribute nothing. The templates of `negations.tsv` follow CheckList (Ribeiro et al. 2020, arXiv:2005.04118); most are
+pairs that differ in a few words and in the label (Kaushik et al. 2020, arXiv:1909.12434). Other words of NSMC's training
+file with the same polarity replace most of their words. No sentence is in the behavioural suite
+(benchmarks/classification/behaviour.tsv) or shares SHARED letters in a row with its negations, an idiom not even IDIOM.
 """
 
 import argparse

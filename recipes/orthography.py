@@ -1,7 +1,7 @@
-"""Spaces that 한글 맞춤법 decides and kiwi, or reviewers, mostly set otherwise, and letters that most get wrong.
+"""Rules of 한글 맞춤법 for spaces that kiwi or reviewers often get wrong, and for common misspellings.
 
-Each rule is a pattern and what takes its place; those of spaces are for sentences that have spaces, and change no letter. Articles are those of 한글 맞춤법. Words and
-affixes of the dictionary are those of 표준국어대사전. Where a rule cannot tell, kiwi's decision stays.
+A rule is a pattern and its replacement. Rules of spaces apply to sentences with spaces, and change no letter. Articles are
+those of 한글 맞춤법, and words and affixes those of 표준국어대사전. If a rule cannot decide, kiwi's decision stays.
 """
 
 import re

@@ -1,14 +1,13 @@
-"""Sentences of `clean_reviews` once more, with other words of MeCab's dictionary: what reviews seldom say, for `restore`.
+"""Variants of the sentences of `clean_reviews` with other words of MeCab's dictionary, to train `restore` on rare words.
 
     python -m recipes.other_words FOLDER    # of python -m recipes.clean_reviews FOLDER
 
-Writes both.txt: the sentences of train.txt, and every second one again with other nouns before a particle, adverbs that
-stand alone, numerals and counters. They end as those did, so that the particle fits. The spaces stay. Of every third one
-a noun is counted (사과를, 사과 한 개를, 사과 오천 원을), of the others of every two a noun that a verb describes becomes a dependent
-one (보는 영화가, 보는 김에), and what came after something is said to come so much later (본 뒤에, 본 지 두 달 만에). Of two thirds
-stems and endings are others (보고, 다듬거나), particles rarer (사과조차), a noun has a determiner, a verb an adverb.
-What is said and written of all else than films (written/, sentences written for this) is changed in all of these ways, and
-stands beside other sentences.
+The script writes both.txt: the sentences of train.txt, and a variant of every second one. A variant has other nouns before
+particles, other single adverbs, numerals and counters, with the same ending, so that the particle fits. Spaces stay. In
+every third sentence, a noun is counted (사과를, 사과 한 개를, 사과 오천 원을). In every second of the others, a noun after a verb
+becomes a dependent noun (보는 영화가, 보는 김에), and an event has a later date (본 뒤에, 본 지 두 달 만에). In two thirds, stems and
+endings change (보고, 다듬거나), particles are rarer (사과조차), nouns get a determiner, and verbs an adverb. Sentences about other
+subjects than films (written/, written for this project) change in all of these ways, and are joined with other sentences.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""A dev part outside NSMC: raw reviews that are in neither of its files, by id and text, half of each label.
+"""A dev part outside NSMC: raw reviews that its files do not contain (by id and text), half of them positive.
 
     python -m recipes.outside FILE.csv [--reviews 16000] [--seed 0]
 

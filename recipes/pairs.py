@@ -1,10 +1,10 @@
-"""Raw reviews as they were typed, and as they were meant: what an editor learns to leave alone (`training.pairs`).
+"""Pairs of raw reviews and their corrections, from which an editor learns what to leave unchanged (`training.pairs`).
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.pairs pairs.tsv
 
-The packaged editor teaches: a review stays as typed where it has nothing to change, or nothing that the regressions on usage
-(systems/restore/as_typed.py) find likely. It is changed where all changes are likely. Reviews in doubt are left out, as are those
-of the official test file and of benchmarks/restoration/right.tsv (`recipes.usage`).
+The packaged editor is the teacher. A review stays as typed if the editor changes nothing, or only what the regressions on
+usage (systems/restore/as_typed.py) find unlikely. It is corrected if all changes are likely. Doubtful reviews are left out,
+and so are the official test file and benchmarks/restoration/right.tsv (`recipes.usage`).
 """
 
 import argparse

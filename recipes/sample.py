@@ -1,10 +1,10 @@
-"""The sample corpus, which a small network can learn from: `data/sample`, from the project's own written reviews.
+"""The sample corpus `data/sample`, from reviews written for this project, which a small network can learn.
 
     python -m recipes.sample [FOLDER]
 
-It has the reviews of `first_sample.tsv`, in their parts, which the tests train on, and reviews of `reviews/`. In the test
-part are those that `is_held_out`, which no packaged training has read, and in the train part others, in the order of their
-hash. Left out are neutral and short ones, and the kinds whose label a small network cannot tell from a few thousand reviews.
+The corpus has the reviews of `first_sample.tsv` (the tests train on their parts) and reviews of `reviews/`. Its test part
+has reviews that are held out (`is_held_out`) from packaged trainings, and its train part others in the order of their hash.
+Neutral and short reviews are left out, and kinds whose label a small network cannot learn from a few thousand reviews.
 Each part has as many positive reviews as negative ones.
 """
 

@@ -1,4 +1,4 @@
-"""Sentences that the packaged classifier learns beside NSMC: written reviews, and negations from templates.
+"""Additional training sentences of the packaged classifier: written reviews, and negations from templates.
 
     python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 5] [--also contrast]
         [--neither]
@@ -6,9 +6,9 @@
 
 The written reviews are in `reviews/`, tables of document, label (0, 1, or 0.5 for neutral ones), kind, year of the newest
 word (0: any), frame (the pattern of the sentence) and pair (the number that minimal pairs share). A twentieth of the frames
-is kept from training, with all pairs that have a sentence in one of them. No sentence shares SHARED letters in a row with
-the behavioural suite (a test). Files that are newer than the first training of the packaged classifier are read only if
---also names them, and those of `neither/`, whose texts may have no side, if --neither is given.
+is held out, with all pairs that have a sentence in one of them. No sentence shares SHARED letters in a row with the
+behavioural suite, which a test checks. --also adds files that are newer than the first training of the packaged
+classifier, and --neither adds the texts of `neither/`, which may have no side.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""The heads of the sentiment, for a classifier that has none, or others: stars, and whether a text takes a side.
+"""New heads of a classifier for stars and sentiment.
 
     python -m recipes.sentiment BUNDLE COPY [--comments val.tsv] [--held-out OTHER.csv] [--seed 0] [--keep-stars] [--judge]
 
-The raw star reviews teach the first head, without those of the official test file; --keep-stars takes it from the bundle
-instead. The texts of `neither/` teach the second one, beside those of `reviews/`; a twentieth of their frames is held out.
+The head of stars is trained on the raw star reviews without those of the official test file; --keep-stars keeps the
+bundle's head instead. The head of sentiment is trained on `neither/` and `reviews/`; a twentieth of their frames is held out.
 The texts are document, side (none: no opinion, negative, neutral, positive), kind, domain, frame (the pattern of the
-sentence) and pair. Those not about films teach it too, beside raw reviews, what a review of a film is. --comments adds the
-comments of KOTE with an even id: clear opinions of other places, and comments without a clear side, which only teach what
-is not about films. --judge holds films out too, 5 % to judge by and 3 % to choose factors by, and prints figures in place
-of a bundle: for a classifier that has not read them.
+sentence) and pair. Texts about other subjects, with raw reviews, also teach it to recognize film reviews. --comments adds
+the comments of KOTE with an even id: clear opinions on other subjects, and comments without a clear side, which only teach
+what is not about films. --judge also holds out films (5 % for evaluation, 3 % for choosing factors) and prints figures
+instead of writing a bundle; they are valid for a classifier that was not trained on these films.
 """
 
 import argparse

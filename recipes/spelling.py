@@ -1,9 +1,9 @@
-"""Sentences that are spelt well enough to be learnt from: the targets of `restore`.
+"""Sentences with correct spelling, as targets for training `restore`.
 
     python -m recipes.spelling REVIEWS.csv SENTENCES.txt     (or nsmc, raw, sample: a data set by its name)
 
-Most reviews are not. A sentence is refused for what only a misspelling has, and for what other people mostly write in
-another way: a sequence of three characters that is much rarer than one that a misspelling turns into it.
+Most reviews have errors. A sentence is rejected if it has a sequence that occurs only in misspellings, or a sequence of
+three characters that is much rarer than another one which a misspelling turns into it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A bundle of release 0.2 converted: the same numbers, graphs and predictions."""
+"""Converted bundles of release 0.2 have the same parameters, graphs and predictions."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Junctions are fitted to sentences; an editor's bundle gets new ones whatever it had, as the error about an older version says."""
+"""Junctions are fitted to sentences, and replace those of an editor's bundle, also of an older version."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The sentences that teach negation: what they may share with the suite, and where their signs are."""
+"""Training sentences of negation: their overlap with the behavioural suite, and the places of their signs."""
 
 import re
 

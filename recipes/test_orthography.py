@@ -1,4 +1,4 @@
-"""The rules that have the last word on the spaces of the sentences that `restore` learns from."""
+"""The rules that correct the spaces of training sentences of `restore`."""
 
 import pytest
 

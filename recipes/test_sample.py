@@ -1,4 +1,4 @@
-"""The sample corpus, which can be made again, and whose test part tells no training its answers."""
+"""The sample corpus can be created again, and its test part is not in any training."""
 
 from nsmc_attention.corpora import nsmc
 from recipes.sample import ROOT, sample, write

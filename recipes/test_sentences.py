@@ -1,4 +1,4 @@
-"""The written reviews that the packaged classifier learns, and what is kept from training."""
+"""Written reviews for training the packaged classifier, and their held-out part."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A classifier with the vocabulary of another, to begin a training with (`train --init-from`).
+"""A classifier with the vocabulary of another one, as the starting point of a training (`train --init-from`).
 
     python -m recipes.vocabulary BUNDLE OTHER FOLDER
 

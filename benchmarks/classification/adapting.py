@@ -1,4 +1,4 @@
-"""Labels against accuracy where reviews are of another kind: the table of docs/adapting.md.
+"""Accuracy on other kinds of reviews by the number of labels: the table of docs/adapting.md.
 
     python -m benchmarks.classification.adapting FOLDER/val.tsv [LABELS ...]
     python -m benchmarks.classification.adapting FOLDER/val.tsv choose [COUNT DRAWS]
@@ -7,16 +7,17 @@
     python -m benchmarks.classification.adapting FOLDER/val.tsv middle [COUNT]
     python -m benchmarks.classification.adapting FOLDER/val.tsv skewed [DRAWS SHARE ...]
 
-The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting*.png. The second compares which
-COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the third trains on COUNT (2,700) by
-`train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells comments with a clear polarity
-from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT (1,000) clear ones, and
-on these and others in their share with a target of 0.5, as stars in the middle might be used; the sixth adapts to 100 comments,
-in DRAWS (5) draws each from a table of which SHARE (of SHARES) are positive.
+The first command, with all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting*.png. `choose` compares
+strategies (CHOICES) of selecting COUNT (100) rows to label, in DRAWS (5) draws. `train` trains on COUNT (2,700) rows by
+`train --init-from pretrained`, and from random parameters. `neutral` measures how well |p - 0.5| separates comments with a
+clear polarity from the others, before and after adapting to COUNT (2,700) rows. `middle` fine-tunes a network on COUNT (1,000)
+clear comments, and on these with a share of others whose target is 0.5, as stars in the middle might be used. `skewed` adapts
+to 100 comments, in DRAWS (5) draws from a table with each SHARE (of SHARES) of positive ones.
 
-The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
-none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
-four, and its own comments are judged. Prints means and standard deviations over the folds, in percent; one thread.
+The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of sources. A positive comment has at least two emotions of
+POSITIVE and none of NEGATIVE, a negative one the reverse; others are left out. In each of five folds by id, labels are drawn
+from the other folds, and the fold's comments are scored. The output has means and standard deviations over the folds in
+percent, computed with one thread.
 """
 
 import os

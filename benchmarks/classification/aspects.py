@@ -1,16 +1,16 @@
-"""How many aspects are found, and how many sides of those are right.
+"""Recall of aspects, and accuracy of their sides.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.classification.aspects [--wrong] [--comments FOLDER/val.tsv] [BUNDLE]
 
 aspects.tsv names 400 reviews of 20 characters or more, drawn with seed 60 from the 7,500 of the official training file that
-the packaged classifier has not learnt from, with the aspects that each praises (+) or blames (-) by two readings of one
-reader: `first`, `second`, and `marks` by both. aspect_sentences.tsv has sentences written for this project. Of both, the
-development half was looked at and the report half was not. An aspect counts once a review, with the side of its clauses.
+the packaged classifier was not trained on, with the aspects that each praises (+) or blames (-), marked twice by one
+reader: `first`, `second`, and `marks` by both. aspect_sentences.tsv has sentences written for this project. The development
+half of both was inspected, the report half only scored. An aspect counts once per review, with the side of its clauses.
 
-goods_sentences.tsv has sentences about shops, restaurants and apps, with the aspects of goods_words.tsv; their development
-half was looked at, the report half was only scored. With KOTE's comments (`benchmarks.classification.adapting`), those
-of 40 characters at most are judged, by the distance of their log-odds from 0: from SURE on, an aspect of goods has a side.
-Last, tables are drawn from these sentences, with 30 to 95 % praise of each aspect, and their shares are estimated.
+goods_sentences.tsv has sentences about shops, restaurants and apps, with the aspects of goods_words.tsv; again, only the
+development half was inspected. --comments scores KOTE's comments (`benchmarks.classification.adapting`) of at most 40
+characters by the distance of their log-odds from 0; an aspect of goods has a side if this distance is at least SURE.
+Finally, the share of praise is estimated in tables drawn from these sentences, with 30 to 95 % praise of each aspect.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""How faithful attention is: of several bundles, of several ways from a T x T matrix to one weight a word.
+"""Faithfulness of attention for several bundles, and for several ways to reduce the T x T matrix to a weight per word.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.classification.attention [NAME=BUNDLE ...]
 
-Prints the tables of docs/faithfulness.md and draws its picture; the packaged bundle comes first, and is alone for the
-candidates. 1,000 official test reviews drawn by seed 0.
+The script prints the tables of docs/faithfulness.md and draws its picture, from 1,000 official test reviews drawn by seed 0.
+The packaged bundle is the first one, and the only one for the ways to reduce the matrix.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""Presets and baselines trained and evaluated, each with several seeds, in one table.
+"""Comparison of presets and baselines, trained and evaluated with several seeds, in one table.
 
     python -m benchmarks.classification.compare majority tfidf average default --data nsmc
     python -m benchmarks.classification.compare default --seeds 0 1 2 --set model.encoder.hidden_size=64 --out runs/narrow
 
-Everything is evaluated on the dev part, which choices are made by; on the test file only on request (--test). After an
-interruption the same command continues. The table is printed, and written to comparison.csv and comparison.md in --out.
+The evaluation is on the dev part, which decides between models, and with --test also on the test file. The same command
+continues after an interruption. The table is printed, and written to comparison.csv and comparison.md in --out.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""What attention takes the mean of, and how wide the GRU is: small trainings, judged by accuracy and faithfulness.
+"""Accuracy and faithfulness of other values of attention and other sizes of the GRU, in small trainings.
 
     python -m benchmarks.classification.designs FOLDER [NAME ...]     train and judge the designs of these names, all without names
     taskset -c 1 python -m benchmarks.classification.designs --time   what the network alone takes, of those that the native engine computes
 
-Each is trained for two passes over NSMC's training file, without n-grams and without teaching the attention. The reviews that
-judge are 16,000 raw ones outside NSMC, by id and by text, half of 1 to 4 stars and half of 9 and 10.
-Those of PATCHES are no settings of the package: something takes the place of a part of it while they are trained and judged.
+Each design is trained for two epochs on NSMC's training file, without n-grams and without attention training. The evaluation
+uses 16,000 raw reviews outside NSMC (by id and text), half with 1 to 4 stars and half with 9 and 10. The designs of PATCHES
+are not settings of the package: each patch replaces a part of it during training and evaluation.
 """
 
 import json

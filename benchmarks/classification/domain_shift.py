@@ -1,11 +1,11 @@
-"""Differences between tables of other texts and film reviews: tables of benchmarks/classification/README.md.
+"""Differences between film reviews and tables of other texts: tables of benchmarks/classification/README.md.
 
     python -m benchmarks.classification.domain_shift FOLDER/val.tsv
 
-The file is KOTE's, see `adapting.py`. Film reviews are the raw ones by year, and for accuracies the dev part of NSMC's
-training file. The limit of a measure is what 1 % of all years' tables of 100 exceed; the correlation is
-Spearman's with the errors in tables of film reviews mixed with comments. The last lines are the warnings of
-`classifier.domain_shift`, by rows.
+The file is KOTE's, see `adapting.py`. Film reviews are the raw reviews by year and, for accuracies, the dev part of NSMC's
+training file. The limit of a measure is its 99th percentile in tables of 100 reviews from all years. The correlation is
+Spearman's with the errors in tables of film reviews mixed with comments. The last lines count the warnings of
+`classifier.domain_shift` by the number of rows.
 """
 
 import re

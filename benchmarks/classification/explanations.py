@@ -1,10 +1,10 @@
-"""Explanations that `explain` does not have, beside those that it has: attention rollout, integrated gradients, random.
+"""Comparison of the methods of `explain` with others: attention rollout, integrated gradients, random values.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.classification.explanations [--bundle BUNDLE] [--limit 1000]
     python -m benchmarks.classification.explanations [--bundle BUNDLE] --text TEXT
 
-Prints how well each agrees with erasure and gradient x input on official test reviews drawn by seed 0, as
-`nsmc-attention faithfulness` measures it, or the values of the tokens of one review.
+The script prints the agreement of each method with erasure and gradient x input on official test reviews drawn by seed 0,
+as in `nsmc-attention faithfulness`, or the values of the tokens of one review.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""What the hops of structured self-attention bring, and what their penalty does; the tables of docs/accuracy.md.
+"""Accuracy by the number of hops of structured self-attention and by their penalty: tables of docs/accuracy.md.
 
     python -m benchmarks.classification.hops ratings_train.txt RUNS [SEED ...] [--test ratings_test.txt]
 
-The network alone, without n-grams and without attention training, on the first 30,000 reviews of the official training
-file; the epoch is chosen, and everything is measured, on its last 10,000. The official test file is not read. With
---test it is what is measured, once, after trainings on the whole training file, which keep a part of it to choose the
-epoch by; of the penalties the chosen one and none. Finished runs in the folder RUNS are not trained again.
+The network is trained without n-grams and without attention training on the first 30,000 reviews of the official training
+file; its last 10,000 reviews choose the epoch and measure the accuracy. --test instead trains on the whole training file,
+which includes a dev part, with the chosen penalty and without one, and measures once on the official test file. Finished
+runs in the folder RUNS are not trained again.
 """
 
 import argparse

@@ -1,9 +1,10 @@
-"""Plausibility: do the words that an explanation puts first lie in what a reader marked as the reasons?
+"""Plausibility: the share of explanations whose first words are among the reasons that a reader marked.
 
     python -m benchmarks.classification.plausibility [BUNDLE]
 
-Prints the share for each method, and for a random order. The other half of ERASER (DeYoung et al. 2020, arXiv:1911.03429, section 4.1): faithfulness asks the model, plausibility the
-reader. `reasons.tsv` has reviews that were written for this, with the reasons for their label in square brackets.
+The script prints the share for each method and for a random order. Plausibility compares explanations with a reader, while
+faithfulness compares them with the model (ERASER, DeYoung et al. 2020, arXiv:1911.03429, section 4.1). `reasons.tsv` has
+reviews written for this benchmark, with the reasons for their label in square brackets.
 """
 
 import re

@@ -1,10 +1,10 @@
-"""How many labels other attention weights change, where values are states and where they are words; notebooks/replaced.csv.
+"""Labels that change with other attention weights, if values are states or words: notebooks/replaced.csv.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.classification.replaced RUNS [SEED ...] > notebooks/replaced.csv
 
-Networks without n-grams and without attention training, alike but for their values, are trained on the official training
-file. Then 1,000 official test reviews are predicted with the same weight for each word, and with permuted weights, drawn
-by the seed 0. Finished runs in the folder RUNS are not trained again.
+Networks that differ only in their values are trained on the official training file, without n-grams and without attention
+training. Then 1,000 official test reviews, drawn by seed 0, are predicted with equal weights and with permuted weights.
+Finished runs in the folder RUNS are not trained again.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What spelling costs: accuracy on the official test file as it is, and with every review spelled otherwise.
+"""Accuracy on the official test file with original and with changed spelling.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.classification.robustness [BUNDLE]
 """

@@ -1,10 +1,10 @@
-"""How near the estimated share of positive reviews is to the truth, beside counting labels.
+"""Errors of the estimated share of positive reviews, compared with counting labels.
 
     python -m benchmarks.classification.share nsmc-raw.zip val.tsv [--shift 0.5]
 
-Tables of films in their natural shares (raw reviews, without those of the official test file; the packaged classifier has
-read most of them in training), and comments of KOTE with an odd id, which it has not, drawn at several shares. A label is positive from 8
-of 10 stars on, negative up to 4; the rows between, and comments of neither or both sides, are in no true share.
+The tables are films with their natural shares (raw reviews outside the official test file, most of which were in the
+training of the packaged classifier), and unseen comments of KOTE (with an odd id), drawn at several shares. Reviews with 8 to
+10 stars are positive, and those with 1 to 4 negative. The true share ignores other rows, and comments with no or both sides.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Explanations against what a reader marked: `benchmarks.classification.plausibility`."""
+"""Explanations compared with a reader's marks: `benchmarks.classification.plausibility`."""
 
 import numpy
 import pytest

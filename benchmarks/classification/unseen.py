@@ -1,9 +1,9 @@
-"""Labels and sentiments of everyday texts that no training has read, written for this project.
+"""Labels and sentiments of unseen everyday texts, which were written for this project.
 
     python -m benchmarks.classification.unseen [BUNDLE]
 
 `unseen.tsv` has 1,800 texts (document, side, kind, domain), a third of them neutral or without an opinion. A second reader,
-who did not see the sides, agreed on each. Nothing may be chosen by them: they show what a user's own texts get.
+who did not see the sides, agreed on each. They estimate the accuracy on users' texts, so no choice may depend on them.
 """
 
 import csv

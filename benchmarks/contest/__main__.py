@@ -1,4 +1,4 @@
-"""Speed beside PyTorch and scikit-learn, in turn, at the same model and batches.
+"""Speed compared with PyTorch and scikit-learn, measured in turn with the same model and batches.
 
 pip install torch && python -m benchmarks.contest --data nsmc
 """

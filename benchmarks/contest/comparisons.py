@@ -1,4 +1,4 @@
-"""What is compared, and the whole benchmark as one function."""
+"""The comparisons of the contest, and the whole benchmark as one function."""
 
 import os
 import platform

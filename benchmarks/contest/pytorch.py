@@ -1,7 +1,7 @@
 """The same architecture in PyTorch, as a contestant: embedding, bidirectional GRU, additive attention, mean, Dense.
 
-Batches are of one exact length, so PyTorch needs neither packing nor masks: what it computes is what our
-network computes. PyTorch comes with the extra `benchmark` and is used nowhere else.
+All reviews of a batch have the same length, so PyTorch needs neither packing nor masks, and computes the same function as
+our network. PyTorch comes with the extra `benchmark` and is used nowhere else.
 """
 
 import torch

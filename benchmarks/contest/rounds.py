@@ -1,4 +1,4 @@
-"""Contestants in turn, in rounds, each in its own process, so that a busy machine slows all of them down alike."""
+"""Rounds of contestants, each in its own process and in turn, so that a busy machine affects all of them equally."""
 
 import statistics
 import time

@@ -1,15 +1,15 @@
-"""The mean stars of films that nobody has seen: the film network beside the calibrated mean of the classifier's predictions.
+"""Errors of the film network on unseen films, compared with the calibrated mean of the classifier's predictions.
 
     python -m benchmarks.films [BUNDLE]
     python -m benchmarks.films --rate [BUNDLE]
 
-Of each film of the bundle's test part so many reviews are drawn, ten times; told are the mean stars of its others, ten at
-least. The baseline is the mean probability of positive, isotonic to the mean stars of the training films' others, for each
-number of reviews given. The second table asks whether it matters that the classifier has learnt from the stars of these films:
-it gives reviews of the official test file, which it has never seen, and as many others with the same stars.
+For each film of the bundle's test part, a number of input reviews is drawn ten times; the target is the mean stars of the
+others, at least ten. The baseline is the mean probability of positive, calibrated by an isotonic regression on the training
+films for each number of input reviews. The second table shows the effect of the classifier's training on the stars of these
+films: its inputs are reviews of the official test file, which are unseen, and as many other reviews with the same stars.
 
-With --rate: what `film` takes for one film of 100,000 reviews, file to file, in turn with what `predict` takes for the same
-rows, processor seconds of this process.
+--rate measures the processor seconds of `film` for one film of 100,000 reviews, file to file, in turn with `predict` for the
+same rows.
 """
 
 import csv
@@ -46,9 +46,9 @@ from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import Run
 
 GIVEN, DRAWS, SEED = (1, 5, 20, 64), 10, 7
-# Reviews of the official test file that are given, few films have more
+# Input reviews of the official test file; few films have more
 UNSEEN = 5
-# Reviews of the film of --rate, and how often each contestant has its turn
+# Reviews of the film of --rate, and rounds of both commands
 MANY, ROUNDS = 100_000, 5
 
 

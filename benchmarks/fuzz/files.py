@@ -1,11 +1,10 @@
-"""Give mutated files to every reader of the package, in this process, under limits that a hang or a bomb runs into.
+"""Run every reader of the package on mutated files in this process, with limits on time and memory.
 
     python benchmarks/fuzz/files.py 2500 [FIRST_SEED]
 
-Each seed is one mutated file: of a run folder, the raw archive or a table. What must come of it is an NsmcError of one
-line, or an answer whose probabilities are probabilities. Prints a JSON object of counts; ends with a traceback at the
-first other outcome, by a signal where native code crashed or a minute has passed. What is run, opened for writing or
-unpickled on the way is watched by an audit hook.
+Each seed is one mutated file of a run folder, of the raw archive, or a table. The outcome must be a one-line NsmcError or a
+result with valid probabilities. The script prints counts as a JSON object; any other outcome ends it with a traceback, and a
+crash or a minute without an outcome with a signal. An audit hook watches what is run, opened for writing or unpickled.
 """
 
 import csv

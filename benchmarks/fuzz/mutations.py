@@ -1,4 +1,4 @@
-"""Files as strangers would write them: truncated, flipped, stretched, of other types; decided by a seed alone."""
+"""Mutations of files, determined by a seed: truncated, with flipped bytes, stretched, of other types."""
 
 import copy
 import json

@@ -1,10 +1,10 @@
-"""Give damaged dictionaries, damaged parameters and any texts to the compiled parts; for a run under `sanitized.py`.
+"""Run the compiled parts on damaged dictionaries, damaged parameters and arbitrary texts, for use under `sanitized.py`.
 
     python benchmarks/fuzz/native.py [DICTIONARIES] [TEXTS] [SEED]
 
-Each dictionary and each network of damaged parameters is refused with a ValueError or computes something; the packaged
-network gives each text, among them some of 10,000 characters and words of 5,000, the probability of the narrowest kernel
-by every other one. Prints the counts; ends with a traceback at the first other outcome.
+Each dictionary and each network of damaged parameters must raise a ValueError or return a result. For each text (some have
+10,000 characters or a word of 5,000), all kernels must return the probability of the narrowest kernel. The script prints
+the counts; any other outcome ends it with a traceback.
 """
 
 import os

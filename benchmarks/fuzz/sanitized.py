@@ -5,9 +5,9 @@
     python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/native.py 300 3000
     python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/files.py 2500
 
-The package is copied and compiled into FOLDER, the first time in a minute and again after a change; this checkout stays as it
-is. The command imports it from there, which needs Python 3.11 and GCC, and ends with a report at the first finding. What Python
-and NumPy never free is no finding.
+The script copies the package to FOLDER and compiles it there on first use (one minute) and after changes; this checkout stays
+unchanged. The command imports this copy, which needs Python 3.11 and GCC, and ends with a report at the first finding. Memory
+that Python and NumPy never free is ignored.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""Compare the compiled decoder with MeCab on mutated reviews: tokens and features are to be the same for every text.
+"""Compare the compiled decoder with MeCab on reviews and mutated reviews: tokens and features must be equal.
 
     NSMC_ATTENTION_DATA=FOLDER python benchmarks/fuzz/tokens.py [NUMBER] [SEED] [mutated]
 
-Each review of the NSMC files and of the star reviews as it is (about 900,000), then NUMBER (1,000,000) mutated ones. Ends with
-status 1 and the text at the first difference. Without the data the sample is used. With `mutated` the
-mutated ones alone, as under `sanitized.py`.
+The texts are all reviews of the NSMC files and the star reviews (about 900,000), or of the sample without these data, then
+NUMBER (1,000,000) mutated ones. With `mutated`, only the latter, as under `sanitized.py`. The script ends with status 1 and
+the text at the first difference.
 """
 
 import itertools

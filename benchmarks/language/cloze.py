@@ -1,12 +1,11 @@
-"""How many hidden words a language model guesses, beside an n-gram model that sees both sides: docs/language.md.
+"""Share of hidden words that a language model guesses, compared with a two-sided n-gram model: docs/language.md.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.language.cloze BUNDLE [--reviews 10000]
 
-One word of each of so many reviews of the official test file is hidden. The n-gram model is counted on the texts that
-`train --task language --data nsmc` trains on, with the bundle's own vocabulary; it interpolates from two words on both
-sides down to none (Witten & Bell 1991). Then the same word and the one behind it are hidden, and guessed each by itself
-or, as by `fill`, one after the other. At the end come fifteen sentences that no review has, with the words that were
-written down as acceptable before any model was asked.
+One word is hidden in each of --reviews reviews of the official test file. The n-gram model counts the texts of
+`train --task language --data nsmc` with the bundle's vocabulary; it interpolates from two words on both sides down to none
+(Witten & Bell 1991). Then the same word and the next one are hidden, and guessed separately or, as in `fill`, one after the
+other. The last part has fifteen sentences that are in no review, with acceptable words that were fixed before any test.
 """
 
 import argparse

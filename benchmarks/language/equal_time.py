@@ -1,12 +1,12 @@
-"""What a beginning is worth at equal training time: GRU and Transformer, begun with random numbers, with hidden
-words, with stars, or with both; the table of docs/language.md.
+"""Accuracy after equal training time: GRU and Transformer without pretraining, and pretrained on hidden words, stars or
+both; the table of docs/language.md.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.language.equal_time RUNS [--minutes 4] [--seeds 0 1 2] [--rows "GRU: labels" ...]
 
-Each row trains its stages for shares of the same number of minutes of one core: the first call times the steps of each
-stage and writes rates.json, which says how many steps that is. Words and stars come from the raw star reviews, without the
-reviews of the official test file and of the dev part; the labels are those of the training file. The networks have no n-grams.
-Finished rows are not trained again, and two processes may train different rows. Prints the table of all that are finished.
+The stages of a row share the same number of minutes on one core: the first call measures the time of a step of each stage,
+and writes the numbers of steps to rates.json. Words and stars come from the raw star reviews, without the reviews of the
+official test file and of the dev part; the labels are those of the training file. The networks have no n-grams. Finished
+rows are not trained again, and two processes may train different rows. The script prints the table of all finished rows.
 """
 
 import argparse

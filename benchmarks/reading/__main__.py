@@ -1,4 +1,4 @@
-"""How well `read` reads, beside tesseract: its figures in docs/reading.md.
+"""Character errors of `read`, compared with tesseract: the figures of docs/reading.md.
 
     python -m benchmarks.reading dev [--lines 1000] [--bundle BUNDLE]
     apt-get install tesseract-ocr tesseract-ocr-kor fonts-noto-cjk fonts-nanum fonts-baekmuk fonts-lexi-gulim
@@ -6,11 +6,11 @@
     python -m benchmarks.reading.screenshots FOLDER
     python -m benchmarks.reading screenshots FOLDER [--bundle BUNDLE] [--without-tesseract]
 
-`dev`: lines of the dev part in the fonts of training, by several weights of CTC: what `reader.CTC_WEIGHT` was
-chosen by. `lines`: reviews of the official test file, drawn with families that no training has seen (UNSEEN), as they are and with
-JPEG of quality 60 and a blur. The character error is edits by letters over all lines; tesseract's is that of its best
-enlargement. `screenshots`: whole pictures by a browser, of which the lines are found first; a true line is compared with what was
-read where it is, a missing one counts as all wrong.
+`dev` reads lines of the dev part in the fonts of training with several weights of CTC, which chose `reader.CTC_WEIGHT`. `lines`
+reads reviews of the official test file in unseen font families (UNSEEN), unchanged and with JPEG of quality 60 and a blur. The
+character error is the number of edits divided by the number of letters in all lines; tesseract's is for its best enlargement.
+`screenshots` finds and reads the lines of a browser's screenshots; each true line is compared with the text read at its
+position, and all letters of a missing line count as errors.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""Eleven pages of a phone, drawn by Chromium with where their lines are, and how many of these `read` reads exactly.
+"""Eleven phone pages, drawn by Chromium with the boxes of their lines, and the lines that `read` reads exactly.
 
     python -m benchmarks.reading.phones OUT_FOLDER [--seed 1]
     python -m benchmarks.reading.phones OUT_FOLDER --score [--verbose]
 
 Two chats, reviews of a shop, an app store, a site of films, a community, a table, settings, comments on news and on
 videos, a booking: 360 to 430 CSS pixels wide, two or three pixels each, in Debian's fonts-nanum and fonts-noto-cjk.
-Their texts are written for them, without emoji, and filled with names, dates and numbers drawn at random.
+Their texts were written for this benchmark, without emoji, and are filled with random names, dates and numbers.
 """
 
 import numpy

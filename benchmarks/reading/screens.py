@@ -1,4 +1,4 @@
-"""Drawn screens of ten kinds, with where their lines are and what they say, and how many `read` finds and reads.
+"""Drawn screens of ten kinds with the boxes and texts of their lines, and the lines that `read` finds and reads.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.reading.screens OUT_FOLDER [--count 400] [--seed 1] [--phones]
     python -m benchmarks.reading.screens OUT_FOLDER --score [--verbose]
@@ -6,7 +6,8 @@
 Chat programs, cards in cards, dark mode, tables, phones and reviews with stars, drawn by Chromium at one to three pixels a
 CSS pixel, letters of 10 to 40 CSS pixels, two in five as JPEG. `--phones` draws one screen of each kind as a phone shows it:
 letters of 15 CSS pixels, three pixels each. Fonts are the packaged Nanum Gothic and, if installed, Noto Sans KR and Noto Serif
-KR (`pip install pylopdf-fonts-ko`). The texts are of the official test file. The layout was tuned on seed 1; seed 2 judges it.
+KR (`pip install pylopdf-fonts-ko`). The texts come from the official test file. The layout was tuned on seed 1, and seed 2
+evaluates it.
 """
 
 import html

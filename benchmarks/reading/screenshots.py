@@ -1,4 +1,4 @@
-"""Screenshots of reviews in Chromium, with where their lines are, and how many of them `find_lines` finds.
+"""Screenshots of reviews in Chromium with the boxes of their lines, and the share of lines that `find_lines` finds.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.reading.screenshots OUT_FOLDER [--reviews 200]    # apt install chromium
     python -m benchmarks.reading.screenshots OUT_FOLDER --score

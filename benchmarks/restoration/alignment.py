@@ -1,10 +1,10 @@
-"""How readable the attention of a writer is: its figures in docs/restore.md.
+"""Alignment of a writer's attention with its source: figures of docs/restore.md.
 
     python -m recipes.clean_reviews FOLDER
     python -m benchmarks.restoration.alignment FOLDER/test.txt [BUNDLE ...]
 
-Without a bundle the packaged writer is judged. Its text is compared with its source letter by letter (`difflib`): where both
-are the same, the largest weight ought to be on that letter. 1,000 sentences with the noise of training.
+Without a bundle, the packaged writer is evaluated on 1,000 sentences with the noise of training. Its text is compared with the
+source letter by letter (`difflib`): for an equal letter, the largest weight should be on this letter of the source.
 """
 
 import sys

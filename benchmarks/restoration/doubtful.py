@@ -1,10 +1,10 @@
-"""What is gained by restoring all reviews before they are classified, or only those that the classifier is not sure of.
+"""Accuracy if all reviews, or only doubtful ones, are restored before they are classified.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.restoration.doubtful FOLDER
 
-16,000 raw reviews outside NSMC (`benchmarks.classification.designs.outside`, written to FOLDER once), as they are and misspelt: the
-accuracy of the packaged classifier without and with the packaged editor, and where only those reviews are restored whose
-label has a lower probability; in brackets the share of reviews that are restored.
+16,000 raw reviews outside NSMC (`benchmarks.classification.designs.outside`, written to FOLDER once), unchanged and misspelt.
+The table has the accuracy of the packaged classifier without and with the packaged editor, and if only reviews whose label
+has a lower probability are restored, with the share of restored reviews in brackets.
 """
 
 import sys

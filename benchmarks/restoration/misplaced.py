@@ -1,4 +1,4 @@
-"""How well spaces are set in texts of which half are wrong.
+"""F1 of spaces in texts with half of the spaces misplaced.
 
     pip install kiwipiepy==0.24.1
     python -m benchmarks.restoration.misplaced [FILE]

@@ -1,10 +1,10 @@
-"""Whether mistakes that most make are righted, and what is right is kept: a table of README.md here.
+"""Corrections of common misspellings, and correct texts that stay unchanged: a table of this folder's README.md.
 
     python -m benchmarks.restoration.misspellings [--wrong] [BUNDLE ...]
 
-`misspellings.txt` has 100 sentences written for this, none of them trained on; {right/wrong} is where most err. Each is
-given as most write it and as it is right, with its spaces and without. Judged are letters alone. hunspell's first
-suggestions (Debian: apt install hunspell hunspell-ko) are asked too, --wrong lists what the packaged editor does not right.
+`misspellings.txt` has 100 sentences written for this benchmark, none of which was in a training; {right/wrong} marks the common
+misspelling. The inputs are both spellings, with and without spaces; only letters are compared. The table includes hunspell's
+first suggestions (Debian: apt install hunspell hunspell-ko). --wrong lists sentences that the packaged editor gets wrong.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Whether names are kept as they are typed: a table of README.md here.
+"""Names that stay unchanged: a table of this folder's README.md.
 
     pip install kiwipiepy==0.24.1
     python -m benchmarks.restoration.names [--spoilt] [--min-probability 0.5 0.9] [BUNDLE ...]
 
-`names.tsv` holds 300 names of films, and of people in and behind them, and in how many places of the raw reviews each
-is found. Each is put into the twelve sentences below, whose spaces are right, and once more with all spaces removed;
-the sentences fit whatever a name ends in. Judged is the name alone: its letters, and its letters and spaces. --spoilt
-lists what was not kept, --min-probability adds the packaged editor with these least probabilities.
+`names.tsv` has 300 names of films, characters and film people, with their frequency in the raw reviews. Each name is put
+into the twelve sentences below, which fit any ending of a name, with correct spaces and without spaces. Only the name is
+compared: its letters, and its letters and spaces. --spoilt lists changed names, and --min-probability adds the packaged
+editor with these least probabilities.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Noise that no restorer was trained on: diphthongs without their glide, and stops that are said as the nasal behind them."""
+"""Noise outside the training of restorers: diphthongs without glide, and stops assimilated to a following nasal."""
 
 from nsmc_attention.systems.restore.noise import KINDS, Edit
 from nsmc_attention.text.hangul import joined, parts

@@ -1,4 +1,4 @@
-"""One error in a sentence: how many sentences `restore` restores exactly, by the kind of the error.
+"""Share of sentences with a single error that `restore` corrects exactly, by kind of error.
 
     python -m benchmarks.restoration.one_error FOLDER/test.txt [--wrong] [BUNDLE ...]
 

@@ -1,13 +1,13 @@
-"""What `restore` restores, beside kiwi: the tables of docs/restore.md.
+"""Corrections by `restore`, compared with kiwi: the tables of docs/restore.md.
 
     pip install kiwipiepy==0.24.1
     NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER
     NSMC_ATTENTION_DATA=... python -m benchmarks.restoration.restoring FOLDER/test.txt [--min-probability 0.5 0.7 0.9 | --hunspell 1000 | BUNDLE ...]
 
-Without a bundle the two packaged ones are judged. One thread each. kiwi (LGPL) sets spaces alone, which is what its
-`space` is for; everything else is left to those that correct spelling too. --min-probability judges the changes of the packaged
-editor with these least probabilities instead (README.md here). --hunspell judges spelling alone, hunspell's first suggestions too
-(Debian: apt install hunspell hunspell-ko), by so many sentences that were misspelt, at most, and have as many spaces as before.
+Without a bundle, the two packaged ones are evaluated, with one thread each. kiwi (LGPL) corrects only spaces, the purpose of its
+`space`. --min-probability evaluates the packaged editor's changes with these least probabilities instead (this folder's
+README.md). --hunspell evaluates only spelling, also of hunspell's first suggestions (Debian: apt install hunspell
+hunspell-ko), on at most this number of misspelt sentences whose number of spaces is unchanged.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Right texts that restore is to leave alone: how many it changes, by kind. right.tsv names raw star reviews.
+"""Share of correct texts that `restore` changes, by kind; right.tsv refers to raw star reviews.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.restoration.right [--changed] [BUNDLE]
 
 The reviews were drawn by pattern: they have signs, numerals, Latin letters, laughter, titles, addresses, names, counters, masked
 words or slang, are 6 to 45 characters long and have a space for every seven. Each half was read whole by one reader; errors
-were corrected by hand (`edits`: start:end:text of the review, from the left), and a space was set behind a mark that ends a
-sentence. No review is in the official test file. --changed prints what is changed. The last line tells what becomes of the
-reviews with errors as they were typed: how many are restored exactly, left as typed, or otherwise changed.
+were corrected by hand (`edits`: start:end:text of the review, from the left), and a space was added after marks that end a
+sentence. No review is in the official test file. --changed prints the changes. The last line is for the original texts of
+reviews with errors: how many are corrected exactly, left as typed, or changed otherwise.
 """
 
 import argparse

@@ -1,15 +1,14 @@
-"""How well spaces are put back into sentences that were written by hand: a table of README.md here.
+"""Accuracy of spaces in sentences written for this benchmark: a table of this folder's README.md.
 
     pip install kiwipiepy==0.24.1
     python -m benchmarks.restoration.spacing [--sentences FILE | --held-out] [--wrong] [--min-probability 0.5 0.7 0.9] [BUNDLE ...]
 
-`spacing.tsv` holds each sentence with its kind, and in the last column the article of 한글 맞춤법 that decides what is
-doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. `spacing_2.tsv` has
-others, written before a restorer's answers to them were looked at. The packaged editor and writer, the bundles and kiwi get
-the sentences without spaces, and once more with the right ones. Where a restorer changed letters, they are aligned with
-those of the sentence; one that it left out has no space after it. --held-out takes the sentences of written/ that
-`other_words` keeps from training, none of them with an underscore. --wrong lists the sentences that are not right,
---min-probability adds the packaged editor with these least probabilities.
+`spacing.tsv` has sentences with their kind and, in the last column, the article of 한글 맞춤법 that decides doubtful spaces. An
+underscore marks an optional space, which is not scored. `spacing_2.tsv` has further sentences, which were fixed before the
+first evaluation on them. The packaged editor and writer, the bundles and kiwi get the sentences without spaces and with
+correct spaces. Changed letters are aligned with those of the sentence; a letter that a restorer omits has no space after it.
+--held-out takes the sentences of written/ that `other_words` holds out from training, which have no underscore. --wrong lists
+the sentences with errors, and --min-probability adds the packaged editor with these least probabilities.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How many reviews without spaces the editor restores a second by each engine, and kiwi spaces, in turns on one core.
+"""Reviews per second without spaces that the editor restores with each engine, and kiwi spaces, in turn on one core.
 
     pip install kiwipiepy==0.24.1
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 taskset -c 0 python -m benchmarks.restoration.speed [onnx native ...]

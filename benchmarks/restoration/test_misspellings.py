@@ -1,4 +1,4 @@
-"""The sentences in which most err."""
+"""The sentences with common misspellings."""
 
 from benchmarks.restoration.misspellings import read
 from recipes.orthography import respelt

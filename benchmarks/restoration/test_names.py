@@ -1,4 +1,4 @@
-"""The names that restorers are judged by: no restorer runs."""
+"""The names of the benchmark for restorers, without running a restorer."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""The sentences that spacing is judged by, and how: no restorer runs."""
+"""The sentences and scores of the spacing benchmark, without running a restorer."""
 
 import re
 

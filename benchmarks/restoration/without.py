@@ -1,4 +1,4 @@
-"""What each rule of `restore` brings: an editor with all of them, and without one at a time.
+"""Effect of each rule of `restore`: an editor with all rules, and without one rule at a time.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.restoration.without FOLDER/test.txt [--bundle BUNDLE] [--only RULE ...]
 

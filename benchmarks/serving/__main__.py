@@ -1,10 +1,10 @@
-"""`serve`, one worker on one core: processor time a request, by sockets and part by part.
+"""Processor time per request of `serve` with one worker on one core, with sockets and by part.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.serving [--core 1] [--clients 8] [--rounds 5] [--requests 8000] [--beside FOLDER ...]
 
-First the parts in this process, without sockets; what a real server takes more is uvicorn and the system. Then a real server on that
-core: clients that keep their connections open send one review each to POST /predict, from a process of lower priority. Where
-others use the core too, requests a second of the server's processor time hold, not those by the clock.
+The first measurements are of the parts in this process, without sockets; the additional time of a real server is uvicorn's and
+the system's. The second ones are of a real server on this core: clients with open connections in a process of lower priority
+send one review per request to POST /predict. On a shared core, rely on requests per second of the server's processor time.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""The speed of the native engine in one table: the network alone beside others, a review's budget, growth to a million.
+"""Speed of the native engine: the network compared with others, stages of a review, and files of a million reviews.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed --cores 1 2
 
-The network: contestants in turn, each in a process of its own, on as many cores each time as --cores says; those that
-are not installed are named. Then what `benchmarks.speed.stages` and `benchmarks.speed.file_to_file` measure.
+The first table is of the network: contestants run in turn, each in its own process, on each number of cores in --cores; missing
+libraries are listed. Then follow the tables of `benchmarks.speed.stages` and `benchmarks.speed.file_to_file`.
 """
 
 import os

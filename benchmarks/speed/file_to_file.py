@@ -1,4 +1,4 @@
-"""How time and memory of scoring a file grow to a million reviews, by the clock, engines in turn.
+"""Wall time and memory of scoring files of up to a million reviews, with engines in turn.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed.file_to_file [--cores 1] [--sizes 10000 100000]
 """

@@ -1,11 +1,11 @@
-"""The native engine beside ONNX Runtime: what differs on every test review, and the network's time alone.
+"""The native engine compared with ONNX Runtime: differences on all test reviews, and the time of the network.
 
 python -m benchmarks.speed.native --data nsmc [--pytorch]
 
-Labels, probabilities and weights of all reviews on both engines; then the same encoded reviews through each engine in
-turn, in batches as `predict` makes them and one by one, on one thread: minimum and median CPU microseconds a review.
-With --pytorch the contestants of `benchmarks.contest` instead, in this process, by CPU time: on a busy machine its wall
-clock measures the others.
+The script compares labels, probabilities and weights of all reviews. Then both engines process the encoded reviews in turn, on
+one thread, in the batches of `predict` and one by one; the results are minimum and median CPU microseconds per review.
+--pytorch instead measures the contestants of `benchmarks.contest` in this process by CPU time, because wall time depends on
+other processes of a busy machine.
 """
 
 import argparse

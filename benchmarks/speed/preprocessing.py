@@ -1,4 +1,4 @@
-"""KoNLPy's tokens beside the compiled ones, and batches that GluonNLP makes once or anew in each epoch: the same ids.
+"""KoNLPy compared with the compiled tokenizer, and GluonNLP's batches made once or in each epoch, with equal ids.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed.preprocessing
 """

@@ -1,9 +1,9 @@
-"""The processor time of a review from csv to csv by stage, in one table with a column for each kernel.
+"""Processor time of a review by stage, from csv to csv, in one table with a column for each kernel.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed.stages [--kernels avx2 vnni]
 
-Stages are timed in turn, in one process with one thread. A stage that cannot run alone is the difference of two that can.
-Waiting is the time for which the cores do nothing while `predict` scores the file on all of them: on a busy machine, little.
+Stages are timed in turn, in one process with one thread. The time of a stage that cannot run alone is the difference of two
+others. Waiting is the idle time of the cores while `predict` scores the file on all of them, which is short on a busy machine.
 """
 
 import io

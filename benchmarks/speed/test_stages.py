@@ -1,4 +1,4 @@
-"""The table of stages: each is measured, and those of a review add up. No time is asserted."""
+"""The table of stages has every stage, and the stages of a review add up. No time is asserted."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""Training steps a second by threads and waiting, alone and beside a process that keeps a core busy.
+"""Training steps per second by number of threads and waiting policy, with and without a process that occupies a core.
 
     python -m benchmarks.speed.threads
 
-Each row is a process of its own, in turn, twice; batches of 128 reviews of 8 to 29 tokens, the default network.
+Each row runs in its own process, in turn and twice, with batches of 128 reviews of 8 to 29 tokens and the default network.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""Mutation testing: one change at each place of a module, by the operators of cosmic-ray; which do the tests notice?
+"""Mutation testing: change a module at one place at a time with cosmic-ray's operators, and list undetected changes.
 
     pip install cosmic-ray
     python -m benchmarks.tests.mutation [PART...] [--share 1.0] [--at tables/raw.py:31]
 
-Prints each change that no test noticed as it is found, and at the end a Markdown table. The package is changed in a
-copy. Each change is tried in a fork of a process that has imported what is slow to import.
+The script prints each change that no test detects, and finally a Markdown table. It changes a copy of the package. Each change
+runs in a fork of a process that has already imported slow modules.
 """
 
 import argparse
