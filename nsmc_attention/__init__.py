@@ -1,10 +1,10 @@
-"""Sentiment classification of Korean movie reviews, with attention weights to look at.
+"""Sentiment classification of Korean movie reviews with interpretable attention weights.
 
 >>> from nsmc_attention import predict
 >>> predict("정말 재미있는 영화였어요").label
 'positive'
 
-Public names are imported on first use, and nothing before it; type checkers read them from `__init__.pyi`.
+Public names are imported on first use only; type checkers read them from `__init__.pyi`.
 """
 
 # {module: its public names}

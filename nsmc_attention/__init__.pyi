@@ -1,4 +1,4 @@
-# What type checkers see of __init__.py, whose names are imported on first use; tests/test_types.py compares the two.
+# The public names for type checkers, as __init__.py imports them on first use; tests/test_types.py compares both files.
 from .apps.aspects.aspects import Aspect as Aspect
 from .apps.aspects.aspects import aspects as aspects
 from .apps.columns import score_column as score_column

@@ -1,11 +1,12 @@
-"""A trained model as a folder: written whole or not at all, each file verified by its sha256 when it is read.
+"""A trained model as a folder: written completely or not at all, each file verified by its sha256 when it is read.
 
-    manifest.json      schema, task, versions, labels, config, data, metrics, sha256 of every other file vocab.json
-    the codec between texts and numbers; a task's Layout says how it is called and read model.safetensors  the
-    parameters by structural name *.onnx             the same function for ONNX Runtime, in one graph or several; their
-    parameters are in model.safetensors README.md          model card
+    manifest.json      schema, task, versions, labels, config, data, metrics, sha256 of every other file
+    vocab.json         the codec between texts and numbers; a task's Layout has its name and reader
+    model.safetensors  the parameters by structural name
+    *.onnx             the graphs for ONNX Runtime, with their parameters in model.safetensors
+    README.md          model card
 
-A sha256 proves that a copy is whole, not who made it: a bundle from a stranger is trusted like code.
+A sha256 proves that a copy is complete, not who made it: treat a stranger's bundle like code.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 SCHEMA = 5
 MANIFEST, PARAMETERS, CARD = "manifest.json", "model.safetensors", "README.md"
 PACKAGE = Path(__file__).parent
-# What is shown only where a value is true; within a line, or lines of their own
+# A part of the model card that is shown only if a value is true, within a line or on separate lines
 OPTIONAL = re.compile(r"<!-- if (\w+) -->(\n?)(.*?)<!-- end -->\2", re.DOTALL)
 
 Manifest = dict[str, Any]
@@ -37,21 +38,21 @@ CodecT = TypeVar("CodecT", covariant=True)
 
 @dataclass(frozen=True)
 class Layout(Generic[ConfigT, CodecT]):
-    """The files of a bundle of one task, and how they are read.
+    """The files of a bundle of one task, and their readers.
 
     Attributes
     ----------
     config : type
-        The settings of its trainings, which name the task.
-    codec : str
-        The file of the codec between texts and a network's numbers, a vocabulary or a scale, which `read_codec` reads:
-        (content, path, manifest, config) -> codec, or BundleError. Its `sizes` are the arguments of a config's `network`.
+        The settings of the task's trainings.
+    codec, read_codec : str, callable
+        The file of the codec between texts and a network's numbers, as a vocabulary, and its reader: (content, path,
+        manifest, config) -> codec, or BundleError. `codec.sizes` are the arguments of `config.network`.
     packaged : tuple of Path
-        The bundles that came with the package, the default one first.
+        The packaged bundles, the default one first.
     card : callable
-        What the model card says beside the manifest: (config, manifest) -> {name: value}.
+        (config, manifest) -> {name: value}, values of the model card besides the manifest's.
     presets : mapping
-        The settings of its trainings by name, the default first.
+        The settings of the task's trainings by name, the default first.
     """
 
     config: type[ConfigT]
@@ -68,7 +69,7 @@ class Layout(Generic[ConfigT, CodecT]):
 
 @dataclass(frozen=True)
 class Bundle(Generic[ConfigT, CodecT]):
-    """A bundle whose files are verified when they are read."""
+    """A loaded bundle; its files are verified when they are read."""
 
     folder: Path
     layout: Layout[ConfigT, CodecT]
@@ -83,17 +84,17 @@ class Bundle(Generic[ConfigT, CodecT]):
 
     @property
     def packaged(self) -> bool:
-        """True if it came with the package."""
+        """True if it is part of the package."""
         return self.folder in self.layout.packaged
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over file hashes and config; equal fingerprints, equal predictions."""
+        """SHA-256 of file hashes and config; bundles with equal fingerprints predict the same."""
         parts = [self.manifest["files"], self.manifest["config"]]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def file(self, name: str) -> Path:
-        """Return the path of one file; BundleError if this bundle has none."""
+        """Return the path of a file; BundleError if this bundle does not have it."""
         if name not in self.manifest["files"]:
             raise BundleError(
                 f"{self.folder}: has no {name}; write it with `nsmc-attention export --bundle "
@@ -102,11 +103,11 @@ class Bundle(Generic[ConfigT, CodecT]):
         return self.folder / name
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of one file; BundleError if it was altered, or this bundle has none."""
+        """Return the bytes of a file; BundleError if it was altered, or this bundle does not have it."""
         return verified(self.file(name), self.manifest)
 
     def parameters(self) -> dict[str, Any]:
-        """Return {name: array} as they are stored; see `model.parameters.loaded`."""
+        """Return the stored parameters, {name: array}; `network.parameters.loaded` converts them."""
         from safetensors.numpy import load
 
         return load(self.read(PARAMETERS))
@@ -116,14 +117,14 @@ AnyBundle = Bundle[Any, Any]
 
 
 def packaged(*names: str) -> tuple[Path, ...]:
-    """Return the folders of bundles that came with the package."""
+    """Return the folders of packaged bundles."""
     return tuple(PACKAGE / name for name in names)
 
 
 def write_bundle(folder: Union[str, Path], manifest: Manifest, contents: Mapping[str, bytes]) -> None:
-    """Write a bundle as `folder`, replacing the one that was there in one move.
+    """Write a bundle as `folder`, atomically replacing an existing one.
 
-    `contents` is {file name: bytes} of all files but the manifest, to which `schema` and `files` are added here.
+    `contents` is {file name: bytes} of all files except the manifest, which gets `schema` and `files` here.
     """
     files = {name: sha256(contents[name]) for name in sorted(contents)}
     text = json.dumps({"schema": SCHEMA, **manifest, "files": files}, ensure_ascii=False, indent=2) + "\n"
@@ -142,23 +143,23 @@ def read_contents(bundle: AnyBundle) -> dict[str, bytes]:
 
 
 def load_bundle(folder: Optional[Union[str, Path]], layout: Layout[ConfigT, CodecT]) -> Bundle[ConfigT, CodecT]:
-    """Return a bundle of a layout's task; of a run folder, its bundle; without a folder, the packaged one.
+    """Load a bundle of a layout's task, the bundle of a run folder, or, without a folder, the packaged one.
 
-    BundleError where it is of another task or schema, a file is missing, the codec was altered, or does not fit what is
-    installed. The other files, of which an engine needs one or two, are verified when they are read.
+    BundleError if it has another task or schema, a file is missing, or the codec was altered or does not fit the installed
+    packages. The other files, of which an engine needs one or two, are verified when they are read.
     """
     return load_any(folder, (layout,))
 
 
 def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, Any]]) -> AnyBundle:
-    """Return a bundle of one of several tasks, as `load_bundle` does."""
+    """Load a bundle of one of several tasks, as `load_bundle` does."""
     folder = Path(folder) if folder else layouts[0].packaged[0]
     if not (folder / MANIFEST).exists() and (folder / "bundle" / MANIFEST).is_file():
         folder = folder / "bundle"
     manifest, path = read_manifest(folder), folder / MANIFEST
-    layout = next((each for each in layouts if each.task == manifest.get("task")), None)
+    layout = {layout.task: layout for layout in reversed(layouts)}.get(manifest.get("task"))
     if layout is None:
-        raise WrongTask(folder, [each.task for each in layouts], manifest.get("task"))
+        raise WrongTask(folder, [layout.task for layout in layouts], manifest.get("task"))
     for name in (layout.codec, PARAMETERS, *manifest["files"]):
         if not (folder / name).is_file():
             raise BundleError(f"{folder} has no {name} (found {names_in(folder)}); was a copy interrupted?")
@@ -172,7 +173,7 @@ def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, A
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a bundle; BundleError where there is none, or one of another schema."""
+    """Return the manifest of a bundle; BundleError if it is missing or has another schema."""
     if not folder.is_dir():
         raise BundleError(f"{folder}: no such bundle folder; make one with `nsmc-attention train`")
     path = folder / MANIFEST
@@ -196,7 +197,7 @@ def names_in(folder: Path) -> str:
 
 
 def verified(path: Path, manifest: Manifest) -> bytes:
-    """Return the content of a file; BundleError where its sha256 is not the manifest's."""
+    """Return the content of a file; BundleError if its sha256 is not the manifest's."""
     content, expected = path.read_bytes(), str(manifest["files"].get(path.name))
     if (digest := sha256(content)) != expected:
         raise BundleError(
@@ -207,7 +208,7 @@ def verified(path: Path, manifest: Manifest) -> bytes:
 
 
 def read_encoder(content: bytes, path: Path, manifest: Manifest, config: Any) -> "ReviewEncoder":
-    """Return the encoder of texts of a config with `text`; BundleError if the network was trained with another."""
+    """Return the encoder of texts for a config with `text`; BundleError if it differs from that of the training."""
     from .text.encoding import ReviewEncoder
     from .text.tokenizers import tokenizer_version
 
@@ -223,7 +224,7 @@ def read_encoder(content: bytes, path: Path, manifest: Manifest, config: Any) ->
 
 
 def check_count(vocabulary: Sized, path: Path, manifest: Manifest) -> None:
-    """Raise BundleError unless a vocabulary has as many entries as the manifest says."""
+    """Raise BundleError unless a vocabulary has the size in the manifest."""
     if len(vocabulary) != manifest.get("vocabulary"):
         raise BundleError(f"{path}: expected a vocabulary of {manifest.get('vocabulary')}, found {len(vocabulary)}")
 
@@ -231,17 +232,17 @@ def check_count(vocabulary: Sized, path: Path, manifest: Manifest) -> None:
 def model_card(layout: Layout[Any, Any], manifest: Manifest) -> str:
     """Return the card of a manifest as Markdown with YAML front matter, as model hubs read it.
 
-    A template, `card.md` beside the settings, has fields as `str.format` does, and parts from `<!-- if NAME -->` to
-    `<!-- end -->`. Names are those of the manifest, of its data and of `Layout.card`; and `config` and `network`.
+    The template, `card.md` beside the settings, has fields for `str.format`, and optional parts from `<!-- if NAME -->`
+    to `<!-- end -->`. Names are those of the manifest, of its data and of `Layout.card`, and `config` and `network`.
     """
     config = layout.config.from_dict(manifest["config"])
     network, template = config.model.describe(), Path(inspect.getfile(layout.config)).with_name("card.md")
-    known = {**manifest, **manifest["data"], "config": config, "network": network, **layout.card(config, manifest)}
-    text = OPTIONAL.sub(lambda match: match[3] if known.get(match[1]) else "", template.read_text(encoding="utf-8"))
-    return text.format_map(known)
+    values = {**manifest, **manifest["data"], "config": config, "network": network, **layout.card(config, manifest)}
+    text = OPTIONAL.sub(lambda match: match[3] if values.get(match[1]) else "", template.read_text(encoding="utf-8"))
+    return text.format_map(values)
 
 
 def in_yaml(name: str) -> str:
-    """Return a list of one name as YAML reads it: as JSON has it, unless it is plainly a word."""
+    """Return a list of one name in YAML, quoted as in JSON unless it is a plain word."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", name)
     return f"[{name}]" if plain else json.dumps([name], ensure_ascii=False)

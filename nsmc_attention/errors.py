@@ -1,13 +1,13 @@
-"""The errors this package raises on purpose: where, what was expected, what was found and what to do."""
+"""The errors this package raises on purpose; messages say where, what was expected, what was found and what to do."""
 
 import difflib
 import re
 from importlib import import_module
 from typing import Any, Iterable, Optional
 
-# Characters of a message, and of the names it lists: both may quote a file of any size
+# Most characters of a message, and of the names it lists, as both may quote a file of any size
 LONGEST_LINE, LISTED = 600, 200
-# {module: the package that brings it}, where the names differ by more than case and underscores
+# {module: package}, if the names differ by more than case and underscores
 PACKAGES = {
     "sklearn": "scikit-learn",
     "mecab": "python-mecab-ko",
@@ -15,7 +15,7 @@ PACKAGES = {
     "dask": "distributed",
     "PIL": "pillow",
 }
-# What installs all that trainings and evaluations need, where the package was installed for prediction alone
+# Installs the packages for training and evaluation, after an install for prediction only
 INSTALL_TRAINING = "pip install 'nsmc_attention[train]'"
 
 
@@ -28,11 +28,11 @@ class NsmcError(Exception):
 
 
 class DataError(NsmcError):
-    """A file of reviews is missing, damaged or of another format."""
+    """A file of reviews is missing, damaged or in another format."""
 
 
 class ColumnError(DataError):
-    """A table lacks the column of texts; `columns` are those that it has."""
+    """A table lacks the column of texts; `columns` are the names of its columns."""
 
     def __init__(self, line: str, columns: Iterable[str] = ()) -> None:
         super().__init__(line)
@@ -48,7 +48,7 @@ class BundleError(NsmcError):
 
 
 class WrongTask(BundleError):
-    """A bundle is of another task than the ones expected; `task` is what its manifest names."""
+    """A bundle has another task than expected; `task` is the one in its manifest."""
 
     def __init__(self, folder: object, expected: Iterable[str], task: Optional[str]) -> None:
         super().__init__(f"{folder}: expected a bundle of the task {' or '.join(expected)}, found {task!r}")
@@ -64,13 +64,13 @@ class MissingPackage(NsmcError):
 
     def __init__(self, feature: str, *modules: str) -> None:
         if modules:
-            wanted = " ".join(dict.fromkeys(filter(None, map(requirement, modules)))) or "nsmc_attention"
-            feature = f"{feature} needs {', '.join(modules)}: pip install {wanted}"
+            packages = " ".join(dict.fromkeys(filter(None, map(requirement, modules)))) or "nsmc_attention"
+            feature = f"{feature} needs {', '.join(modules)}: pip install {packages}"
         super().__init__(feature)
 
 
 def required(feature: str, module: str) -> Any:
-    """Import a module that a feature needs; MissingPackage, with the command that installs it, where it is missing."""
+    """Import a module that a feature needs; MissingPackage, with the command that installs it, if it is missing."""
     try:
         return import_module(module)
     except ImportError as problem:
@@ -78,7 +78,7 @@ def required(feature: str, module: str) -> Any:
 
 
 def requirement(module: str) -> Optional[str]:
-    """Return the argument of `pip install` for a module that this package may need; None for any other module."""
+    """Return the argument of `pip install` for a module that this package may need; None for other modules."""
     from importlib.metadata import PackageNotFoundError, requires
 
     package = PACKAGES.get(module, module).lower().replace("_", "-")
@@ -86,13 +86,13 @@ def requirement(module: str) -> Optional[str]:
         lines = requires("nsmc_attention") or []
     except PackageNotFoundError:
         return None
-    named = re.compile(rf"{re.escape(package)}(?![\w.-])", re.IGNORECASE)
-    line = next(filter(named.match, lines), None)
+    pattern = re.compile(rf"{re.escape(package)}(?![\w.-])", re.IGNORECASE)
+    line = next(filter(pattern.match, lines), None)
     return line and f"'{line.partition(';')[0].strip()}'"
 
 
 def check_kind(where: str, value: object, *kinds: type, advice: str = "") -> None:
-    """Raise DataError where a value is of none of these classes."""
+    """Raise DataError unless a value is an instance of one of these classes."""
     if not isinstance(value, kinds):
         expected = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
         raise DataError(f"{where}: expected {expected}, found {type(value).__name__}{advice}")
@@ -105,12 +105,12 @@ def list_names(names: Iterable[str]) -> str:
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the closest known word, or `; known: a, b` where none is close."""
+    """Return `; did you mean 'x'?` for the closest known word, or `; known: a, b` if none is close."""
     known = sorted(known)
     return nearest(word, known) or f"; known: {', '.join(known)}"
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the closest known word, or nothing."""
+    """Return `; did you mean 'x'?` for the closest known word, or "" if none is close."""
     near = difflib.get_close_matches(str(word), known, n=1)
     return f"; did you mean '{near[0]}'?" if near else ""

@@ -1,5 +1,5 @@
 """The systems, by the task of their bundles. To remove one, delete its folder, its line here, its names in `__init__`, and its
-files in `cli` and `apps/serve`, with their lines there."""
+files and their lines in `cli` and `apps/serve`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class System:
-    """A system: its folder, the command that uses its bundles, and within the folder, as "module:name", its predictor and trainer.
+    """A system: its folder, the command that uses its bundles, and its predictor and trainer, as "module:name" in the folder.
 
-    The trainer is (Texts or Labelled, config, Run, **options) -> bundle; `options` are those that not all trainings take.
+    The trainer is (Texts or Labelled, config, Run, **options) -> bundle; `options` are the ones that only some trainings take.
     """
 
     folder: str
@@ -30,7 +30,7 @@ class System:
 
     @property
     def layout(self) -> Any:
-        """Its `bundle.Layout`: bundles, settings with the presets, and codec."""
+        """The `bundle.Layout` of its bundles."""
         return import_module(f".{self.folder}.settings", __package__).LAYOUT
 
     def load(self, bundle: Any, engine: "EngineName", device: "DeviceName") -> Any:
@@ -40,7 +40,7 @@ class System:
         return later(f"{self.folder}.{self.trainer}")(*values, **named)
 
     def preset(self, name: Optional[str] = None) -> Any:
-        """Return the settings (TaskConfig) called name, None for the default; ConfigError if the name is unknown."""
+        """Return the settings (TaskConfig) of a preset, None for the default one; ConfigError if it is unknown."""
         presets, task = self.layout.presets, self.layout.task
         name = name or next(iter(presets))
         if name not in presets:
@@ -48,15 +48,15 @@ class System:
         return presets[name]
 
 
-OF_LABELS = ("label_column", "stars_column", "positive")
-OF_CLASSIFIERS = ("valid", "init_from", "teacher", "sentences", *OF_LABELS)
-OF_FILMS = ("group_by", "classifier", "stars_column")
+LABEL_OPTIONS = ("label_column", "stars_column", "positive")
+CLASSIFIER_OPTIONS = ("valid", "init_from", "teacher", "sentences", *LABEL_OPTIONS)
+FILM_OPTIONS = ("group_by", "classifier", "stars_column")
 # {task: its system}, the default first
 SYSTEMS = {
-    "classify": System("classifier", "predict", "predictor:Classifier", "train:train_classifier", OF_CLASSIFIERS),
+    "classify": System("classifier", "predict", "predictor:Classifier", "train:train_classifier", CLASSIFIER_OPTIONS),
     "restore": System("systems.restore", "restore", "restorer:Restorer", "train:train_restorer"),
     "language": System("systems.language", "fill", "model:LanguageModel", "train:train_language"),
-    "film": System("systems.film", "film", "rater:FilmRater", "train:train_films", OF_FILMS),
+    "film": System("systems.film", "film", "rater:FilmRater", "train:train_films", FILM_OPTIONS),
     "read": System("systems.read", "read", "reader:PictureReader", "train:train_reader"),
 }
 
@@ -68,14 +68,14 @@ def load(
 
     Engine, device and errors are those of `load_classifier`.
     """
-    verified = load_any(bundle, [one.layout for one in SYSTEMS.values()])
+    verified = load_any(bundle, [system.layout for system in SYSTEMS.values()])
     return SYSTEMS[verified.layout.task].load(verified, engine, device)
 
 
 def later(name: str) -> Callable[..., Any]:
-    """Return a function that calls the one of that name, as "classifier.predictor:Classifier.from_bundle".
+    """Return a lazy function that calls the one named, as "classifier.predictor:Classifier.from_bundle".
 
-    The module is imported by the call: `--help` imports neither numpy nor a network.
+    The call imports the module, so that `--help` imports neither numpy nor a network.
     """
 
     def call(*values: object, **named: Any) -> Any:

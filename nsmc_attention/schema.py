@@ -1,9 +1,9 @@
 """Nested settings: immutable dataclasses, checked, written to JSON and read back.
 
-A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as `encoder: {kind: gru,
-hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting. Tagged structs of msgspec were tried:
-their messages lack the nearest name and a value out of range, a setting with a default may be missing, and the import
-takes 20 ms.
+A field may hold settings of one of several kinds (`kinds`), which are written with their kind, as `encoder: {kind: gru,
+hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting. Tagged structs of msgspec do not serve: their
+messages lack the nearest name and the value out of range, a setting with a default may be missing, and the import takes
+20 ms.
 """
 
 import json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**options: object) -> Any:
-        """Mark nothing: in `typing` from Python 3.11 on, and for type checkers alone."""
+        """Do nothing at run time; type checkers use the one in `typing`, which Python has from 3.11 on."""
         return lambda cls: cls
 
 
@@ -35,7 +35,7 @@ def setting(
     low: Optional[float] = None,
     high: Optional[float] = None,
 ) -> Any:
-    """Declare a setting with its help text, and its choices or its closed range."""
+    """Declare a setting with its help text, and its choices or its range, limits included."""
     return field(default=default, metadata={"help": help, "choices": choices, "low": low, "high": high})
 
 
@@ -54,16 +54,16 @@ Self = TypeVar("Self", bound="Settings")
 
 @dataclass_transform(frozen_default=True, kw_only_default=False)
 class Settings:
-    """Base of all settings; each class is a dataclass whose fields all have defaults. `to_dict` and `from_dict` are inverse.
+    """Base class of settings; each class is a dataclass whose fields all have defaults. `from_dict` inverts `to_dict`.
 
-    The methods of a frozen dataclass are written here once: to let `dataclass` write and compile them for each class
-    would take most of the time of importing the settings, with which every command begins.
+    The methods of a frozen dataclass are written here once: `dataclass` would compile them for each class, which would take
+    most of the import time of the settings, with which every command begins.
     """
 
     kind: ClassVar[str] = ""
-    # names that bundles of earlier versions have, without effect
+    # names in bundles of earlier versions that have no effect any more
     retired: ClassVar[tuple[str, ...]] = ()
-    # settings that bundles of earlier versions lack, with the values that these had
+    # settings that bundles of earlier versions lack, with their values there
     introduced: ClassVar[Mapping[str, object]] = {}
     __dataclass_fields__: ClassVar[dict[str, "Field[Any]"]]
 
@@ -72,15 +72,15 @@ class Settings:
 
     def __init__(self, *values: object, **named: object) -> None:
         items = {item.name: item for item in fields(self)}
-        given = {**dict(zip(items, values)), **named}
-        if len(given) < len(values) + len(named) or not given.keys() <= items.keys():
-            both = [*values, *named]
-            raise TypeError(f"{type(self).__name__}: expected each of {', '.join(items)} at most once, found {both}")
-        vars(self).update({name: given.get(name, item.default) for name, item in items.items()})
+        arguments = {**dict(zip(items, values)), **named}
+        if len(arguments) < len(values) + len(named) or not arguments.keys() <= items.keys():
+            found = [*values, *named]
+            raise TypeError(f"{type(self).__name__}: expected each of {', '.join(items)} at most once, found {found}")
+        vars(self).update({name: arguments.get(name, item.default) for name, item in items.items()})
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """Raise ConfigError where the values do not fit each other."""
+        """Raise ConfigError unless the values fit each other."""
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -95,14 +95,14 @@ class Settings:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return nested plain values, with `kind` where there are several kinds."""
+        """Return nested plain values, with `kind` if there are several kinds."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         plain = {name: value.to_dict() if isinstance(value, Settings) else value for name, value in values.items()}
         return {KIND: self.kind, **plain} if self.kind else plain
 
     @classmethod
     def from_dict(cls: type[Self], values: object, where: str = "") -> Self:
-        """Build settings from what `to_dict` returned; ConfigError where a key is unknown or missing."""
+        """Build settings from the result of `to_dict`; ConfigError if a key is unknown or missing."""
         if not isinstance(values, dict):
             raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
         values = {**cls.introduced, **values}
@@ -121,26 +121,28 @@ class Settings:
         return self.from_dict(self.changed(changes))
 
     def changed(self, changes: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-        """Return the values of `to_dict` after `with_settings`, whether they fit each other or not."""
+        """Return `to_dict` of `with_settings`, without checking that the values fit each other."""
         values, items, groups = self.to_dict(), {item.name: item for item in fields(self)}, dict[str, dict[str, Any]]()
         for path, value in changes.items():
             name, _, rest = path.partition(".")
             if name not in items:
-                of_its_kind = f" of the kind {self.kind}" if self.kind else ""
-                known = did_you_mean(name, items)
-                raise ConfigError(f"{join(where, path)}: unknown setting {name!r}{of_its_kind}{known}")
+                of_kind_name = f" of the kind {self.kind}" if self.kind else ""
+                hint = did_you_mean(name, items)
+                raise ConfigError(f"{join(where, path)}: unknown setting {name!r}{of_kind_name}{hint}")
             if ("kinds" in items[name].metadata) != bool(rest):
-                found = "a single value, not a group of settings" if rest else "a group of settings, not a single value"
-                raise ConfigError(f"{join(where, path)}: {name} is {found}")
+                actual = (
+                    "a single value, not a group of settings" if rest else "a group of settings, not a single value"
+                )
+                raise ConfigError(f"{join(where, path)}: {name} is {actual}")
             if rest:
                 groups.setdefault(name, {})[rest] = value
             else:
                 values[name] = converted(items[name], value, join(where, name))
-        for name, inner in groups.items():
-            group, here = getattr(self, name), join(where, name)
-            if group.kind and KIND in inner:
-                group = of_kind(items[name], group, inner.pop(KIND), here)
-            values[name] = group.changed(inner, here)
+        for name, group_changes in groups.items():
+            group, path = getattr(self, name), join(where, name)
+            if group.kind and KIND in group_changes:
+                group = of_kind(items[name], group, group_changes.pop(KIND), path)
+            values[name] = group.changed(group_changes, path)
         return values
 
 
@@ -157,7 +159,7 @@ def read(item: "Field[Any]", value: object, where: str) -> Any:
 
 
 def check_all(settings: Settings, where: str = "") -> None:
-    """Raise ConfigError unless every value has the type and the range that its field declares."""
+    """Raise ConfigError unless each value has the type and the range of its field."""
     for item in fields(settings):
         value, path = getattr(settings, item.name), join(where, item.name)
         if isinstance(value, Settings):
@@ -167,7 +169,7 @@ def check_all(settings: Settings, where: str = "") -> None:
 
 
 def check(where: str, value: Any, item: "Field[Any]") -> None:
-    """Raise ConfigError unless a value has the type and lies in the range that the field declares."""
+    """Raise ConfigError unless a value has the type and the range of its field."""
     kind: Any = item.type
     if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
         raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}")
@@ -182,7 +184,7 @@ def check(where: str, value: Any, item: "Field[Any]") -> None:
 
 
 def converted(item: "Field[Any]", value: object, where: str) -> Any:
-    """Return a value of the type of its field where it is given as a text."""
+    """Convert a value to the type of its field if it is a text."""
     kind: Any = item.type
     try:
         return kind(value) if isinstance(value, str) else value
@@ -191,7 +193,7 @@ def converted(item: "Field[Any]", value: object, where: str) -> Any:
 
 
 def of_kind(item: "Field[Any]", group: Settings, kind: str, where: str) -> Settings:
-    """Return a group's settings of a kind; of another kind than it is, the defaults."""
+    """Return a group's settings if they are of a kind, else the defaults of that kind."""
     registry: Mapping[str, type[Settings]] = item.metadata["kinds"]
     declared: Any = item.default
     if kind not in registry:
@@ -216,7 +218,7 @@ def leaves(values: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, An
 
 
 def descriptions(settings: Settings, where: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (path, what it is and may be) of every setting but the outermost kind."""
+    """Yield (path, help with choices) of every setting but the outermost kind."""
     for item in fields(settings):
         value, path = getattr(settings, item.name), join(where, item.name)
         allowed = item.metadata.get("kinds") or item.metadata.get("choices")
@@ -233,16 +235,16 @@ def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def difference(path: str, saved: object, wanted: object) -> tuple[str, object, object]:
+def difference(path: str, old: object, new: object) -> tuple[str, object, object]:
     """Return the path of the first value within nested dicts that differs, and both values."""
-    if isinstance(saved, dict) and isinstance(wanted, dict):
-        for name in {**wanted, **saved}:
-            if saved.get(name) != wanted.get(name):
-                return difference(join(path, name), saved.get(name), wanted.get(name))
-    return path, saved, wanted
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in {**new, **old}:
+            if old.get(name) != new.get(name):
+                return difference(join(path, name), old.get(name), new.get(name))
+    return path, old, new
 
 
-# Numbers in the attention scores of one review: a few times 512 MB of memory
+# Most numbers in the attention scores of one review, a few times 512 MB of memory
 MAX_SCORES = 2**27
 
 
@@ -259,16 +261,16 @@ class LoopConfig(Settings):
     seed: int = setting(0, "seed of all random numbers", low=0, high=2**31 - 1)
 
 
-# Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
+# {flag on the command line or keyword argument: paths}; it stands for the first path that a config has
 SHORT_NAMES: dict[str, list[str]] = json.loads(Path(__file__).with_name("short_names.json").read_text(encoding="utf-8"))
-FLAGS = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
+FLAGS = {path: f"--{name.replace('_', '-')}" for name, targets in SHORT_NAMES.items() for path in targets}
 
 
 TaskT = TypeVar("TaskT", bound="TaskConfig")
 
 
 class TaskConfig(Settings):
-    """A whole training of one task in one value."""
+    """All settings of a training of one task."""
 
     task: ClassVar[str]
 
@@ -282,36 +284,36 @@ class TaskConfig(Settings):
 
     @property
     def graphs(self) -> dict[str, Any]:
-        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        """The inputs and outputs of the ONNX graphs, by their files in a bundle."""
         return self.model.graphs
 
     def with_fields(self: TaskT, **changes: object) -> TaskT:
         """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.
 
-        ConfigError where a name is unknown, the kind chosen has no such setting, or a value is impossible.
+        ConfigError if a name is unknown, the chosen kind has no such setting, or a value is invalid.
         """
-        named = {path_of(name, dict(paths(self))): value for name, value in changes.items()}
-        chosen = {path: value for path, value in named.items() if path.endswith(f".{KIND}")}
-        # a kind may have other settings; whether they fit is known once all are changed
-        known = dict(leaves(self.changed(chosen)))
-        return self.with_settings({**chosen, **{path_of(name, known): value for name, value in changes.items()}})
+        by_path = {path_of(name, dict(paths(self))): value for name, value in changes.items()}
+        kinds = {path: value for path, value in by_path.items() if path.endswith(f".{KIND}")}
+        # another kind may have other settings; values are checked after all changes
+        settings = dict(leaves(self.changed(kinds)))
+        return self.with_settings({**kinds, **{path_of(name, settings): value for name, value in changes.items()}})
 
     def without_dropout(self: TaskT) -> TaskT:
         return self.with_settings({path: 0.0 for path, _ in paths(self) if path.endswith("dropout")})
 
 
-def path_of(name: str, known: Container[str]) -> str:
-    """Return the path of a setting by its short name, one that is known if there is one; a path stays as it is."""
+def path_of(name: str, settings: Container[str]) -> str:
+    """Return a setting's path for its short name, preferably one in `settings`; a path stays as it is."""
     if "." in name:
         return name
     if name not in SHORT_NAMES:
         raise ConfigError(f"unknown key {name!r} in config{did_you_mean(name, SHORT_NAMES)}")
     candidates = SHORT_NAMES[name]
-    return next((path for path in candidates if path in known), candidates[0])
+    return next((path for path in candidates if path in settings), candidates[0])
 
 
 def check_scores(max_length: int, numbers_per_pair: int) -> None:
-    """Raise ConfigError where the attention scores of one review are too many."""
+    """Raise ConfigError if one review can have too many attention scores."""
     scores = max_length**2 * numbers_per_pair
     if scores > MAX_SCORES:
         raise ConfigError(

@@ -38,7 +38,7 @@ from benchmarks.classification.compare import tfidf_regression
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.adapt import adapting
+from nsmc_attention.classifier.adapt import adapt_settings
 from nsmc_attention.classifier.batches import EncodedPart, encode
 from nsmc_attention.classifier.origins import continuing
 from nsmc_attention.classifier.settings import LAYOUT, ClassifierBundle
@@ -257,7 +257,7 @@ def learn_middle(path: Path, count: int) -> None:
             encode(tokenized_part(frame, frame["label"].to_numpy("float32"), first.config), first.codec)
             for frame in (held_out, known, pandas.concat([known, middle]))
         )
-        config = adapting(first.config, without, first.codec, fold)
+        config = adapt_settings(first.config, without, first.codec, fold)
         with tempfile.TemporaryDirectory() as folder:
             trainer = ClassifierTrainer(config, first.codec, Run(Path(folder) / "run", quiet=True))
             scores.append([tuned_accuracy(trainer, first, part, held_out) for part in (without, both)])

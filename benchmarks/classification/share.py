@@ -19,7 +19,7 @@ from nsmc_attention import load_classifier
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.measure import share as estimation
 from nsmc_attention.measure.share import Evidence, Share, shrunk
-from nsmc_attention.scoring.files import SAMPLED
+from nsmc_attention.scoring.files import SAMPLED_ROWS
 
 from .adapting import comments
 
@@ -51,7 +51,7 @@ def em(probabilities: Any) -> float:
 
 def evidence(frame: pandas.DataFrame) -> Evidence:
     """Return the evidence of a table, as commands have it."""
-    return Evidence.of(frame["probability"]) + load_classifier().sample([*frame["text"].head(SAMPLED)])
+    return Evidence.of(frame["probability"]) + load_classifier().sample([*frame["text"].head(SAMPLED_ROWS)])
 
 
 def case(kind: str, rows: int, frame: pandas.DataFrame) -> Case:
@@ -108,7 +108,7 @@ def show(cases: list[Case]) -> None:
 def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> None:
     """Print the errors of films of one table, by their number of reviews."""
     chosen = frame[frame["film"].isin(random.choice(frame["film"].unique(), 1700, replace=False))]
-    grouped, first = chosen.groupby("film"), chosen.sample(SAMPLED, random_state=random)
+    grouped, first = chosen.groupby("film"), chosen.sample(SAMPLED_ROWS, random_state=random)
     sample = load_classifier().sample([*first["text"]])
     bins = numpy.stack([Evidence.of(own["probability"]).bins for _, own in grouped])
     found = pandas.DataFrame(shrunk(bins, sample), index=list(grouped.groups))

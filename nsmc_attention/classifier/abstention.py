@@ -102,7 +102,7 @@ class Abstention:
 
     @cached_property
     def doubtful(self) -> frozenset[int]:
-        """The ids of tokens that texts in other languages may have; laughter is none."""
+        """The ids of tokens that texts in other languages may have, laughter excluded."""
         plain = ((EXPRESSIVE.sub("", entry), index) for entry, index in self.encoder.token_to_idx.items())
         doubts = (index for entry, index in plain if not SYLLABLE.search(entry) and any(map(str.isalnum, entry)))
         return frozenset([self.encoder.unknown, *doubts])
@@ -116,13 +116,13 @@ class Abstention:
     @cached_property
     def symbols(self) -> frozenset[int]:
         """The ids of ratings, emoji, hearts and 乃, a thumb up."""
-        known = self.encoder.token_to_idx
-        return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known and entry not in ENGLISH)
+        ids = self.encoder.token_to_idx
+        return frozenset(ids[entry] for entry in (*ENTRIES, *HEARTS) if entry in ids and entry not in ENGLISH)
 
     def contradicts(self, text: str, probability: float) -> bool:
         """Return whether a text has an English verdict against its probability of positive."""
-        known, opposite = map(self.known_forms, WORD.findall(text)), (probability < 0.5) != bool(TURNS.search(text))
-        return any(VERDICTS[word] == opposite for word in VERDICTS.keys() & set().union(*known))
+        forms, opposite = map(self.known_forms, WORD.findall(text)), (probability < 0.5) != bool(TURNS.search(text))
+        return any(VERDICTS[word] == opposite for word in VERDICTS.keys() & set().union(*forms))
 
     def has_evidence(self, review: Encoded, probability: Optional[float]) -> bool:
         """Return whether a review is mostly Korean, has symbols or only known words, and no verdict against it."""
@@ -142,15 +142,15 @@ class Abstention:
 
     def has_known_words(self, words: list[str], text: str) -> bool:
         """Return whether enough words of a text without Korean are in the vocabulary."""
-        known = [forms for forms in map(self.known_forms, words) if forms]
+        matches = [forms for forms in map(self.known_forms, words) if forms]
         # known verdicts do not outweigh far more unknown words
-        if not TURNS.search(text) and any(forms & ENGLISH - COMMON for forms in known):
-            return 3 * sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
-        return len(words) <= LATIN_WORDS and 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
+        if not TURNS.search(text) and any(forms & ENGLISH - COMMON for forms in matches):
+            return 3 * sum(bool(forms - COMMON) for forms in matches) >= len(words) - len(matches)
+        return len(words) <= LATIN_WORDS and 2 * len(matches) >= len(words) and any(forms - COMMON for forms in matches)
 
     def known_forms(self, word: str) -> set[str]:
         """Return a word's forms that the vocabulary has, in lower case: as written, and without repetitions."""
         plain = REPEATED.sub(r"\1", word.lower())
         forms = {plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)} if len(word) > 1 else set()
-        known = self.encoder.token_to_idx
-        return {form for form in forms if form in known or form.title() in known or (form == plain and word in known)}
+        ids = self.encoder.token_to_idx
+        return {form for form in forms if form in ids or form.title() in ids or (form == plain and word in ids)}

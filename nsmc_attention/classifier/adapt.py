@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 # Steps of each fold, batch size (few reviews have the same length), and fewest and most epochs
 ADAPT_STEPS, ADAPT_BATCH, ADAPT_EPOCHS = 600, 16, (6, 30)
 # Learning rate, chosen for the packaged network on comments of another kind: RESULTS.md
-RATE = 2e-3
+ADAPT_RATE = 2e-3
 # Labels with a smaller probability are listed as surprising
 SURPRISING = 0.1
 # Fewest labelled reviews, and fewest of each label: each fold needs one
 FEWEST_LABELLED, FEWEST_OF_LABEL = 40, 5
 # Largest p-value that shows a classifier better than chance, and that shows a loss, which refuses the bundle
-CHANCE, LOSS = 0.025, 0.05
+P_CHANCE, P_LOSS = 0.025, 0.05
 # Fewest reviews of the rarer label that allow a conclusion
 ENOUGH_OF_LABEL = 20
 FOLDS = 5
@@ -129,7 +129,7 @@ def adapt_classifier(
     from .stages import ClassifierTrainer
 
     encoded, (_, arrays), labels = encode(examples, first.codec), parameters_of(first), examples.labels.astype(int)
-    trainer = ClassifierTrainer(adapting(first.config, encoded, first.codec, seed), first.codec, run)
+    trainer = ClassifierTrainer(adapt_settings(first.config, encoded, first.codec, seed), first.codec, run)
     unchanged = trainer.odds(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True))
     arrays, held_out = cross_validated(trainer, encoded, arrays, mix)
     calibration = held_out_calibration(held_out, labels, mix)
@@ -151,11 +151,11 @@ def adapt_classifier(
     return Classifier.from_bundle(written)
 
 
-def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
+def adapt_settings(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
     """Return the settings of the folds' trainings, with as many epochs as make ADAPT_STEPS steps."""
     batches = len(Batches(examples.reviews, examples.labels, encoder, ADAPT_BATCH, config.fixed_length))
     epochs = min(max(-(-ADAPT_STEPS // batches), ADAPT_EPOCHS[0]), ADAPT_EPOCHS[1])
-    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": epochs, "learning_rate": RATE, "average": 0.0}
+    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": epochs, "learning_rate": ADAPT_RATE, "average": 0.0}
     return config.with_fields(**stages, batch_size=ADAPT_BATCH, seed=seed)
 
 
@@ -178,15 +178,15 @@ def cross_validated(
     with progress_bar(shown=shown, total=total, desc="folds") as bar:
         for members, held_out in folds.split(labels, labels):
             parts = map(examples.take, (members.tolist(), held_out.tolist()))
-            known, other = (trainer.batches(part, with_ngrams=True) for part in parts)
+            seen, unseen = (trainer.batches(part, with_ngrams=True) for part in parts)
             network = trainer.network_of(arrays)
-            trainer.fine_tune(network, known, other, lambda progress, record=None: bar.update(record is not None))
+            trainer.fine_tune(network, seen, unseen, lambda progress, record=None: bar.update(record is not None))
             for name, array in snapshot(network).items():
                 # exactly 0 for parameters that are not trained
                 change = mix * (array - arrays[name].astype("float64"))
                 sums[name] += change
                 set_parameters(network, {name: (arrays[name] + change).astype("float32")})
-            held_out_odds[held_out] = trainer.odds(network, other)
+            held_out_odds[held_out] = trainer.odds(network, unseen)
     mean = {name: (arrays[name] + sums[name] / FOLDS).astype("float32") for name in arrays}
     return with_continued_ngrams(trainer, examples, mean, held_out_odds)
 
@@ -269,10 +269,10 @@ class Comparison:
         from scipy.stats import mannwhitneyu
 
         sides = (self.adapted[self.labels == side] for side in (1, 0))
-        if mannwhitneyu(*sides, alternative="greater").pvalue >= CHANCE:
+        if mannwhitneyu(*sides, alternative="greater").pvalue >= P_CHANCE:
             label, count = self.rarer
             return f"no better than chance with {count} {label} reviews: check the labels, or label more"
-        if self.larger_loss < LOSS:
+        if self.larger_loss < P_LOSS:
             return "worse than the bundle as it was: use that, or label more"
         return None
 
@@ -291,7 +291,7 @@ class Comparison:
         found_less = figures["balanced_after"] < figures["balanced_before"]
         if found_less and figures["after"] >= figures["before"] and count < ENOUGH_OF_LABEL:
             return f"there are few {label} reviews, {count}: label more of them to find them as often as before"
-        if self.larger_loss < 1 - LOSS or (found_less and figures["after"] < figures["before"]):
+        if self.larger_loss < 1 - P_LOSS or (found_less and figures["after"] < figures["before"]):
             return "the gain may be chance: label more to be sure of it"
         return None
 

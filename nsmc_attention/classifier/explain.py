@@ -73,8 +73,8 @@ class Explainer:
         ConfigError if the log-odds are not a sum over the tokens.
         """
         if not self.has_contributions:
-            found = getattr(self.bundle.config.model, "values", self.bundle.config.model).kind
-            expected = f"expected a classifier whose values are near the token, found {found}"
+            kind = getattr(self.bundle.config.model, "values", self.bundle.config.model).kind
+            expected = f"expected a classifier whose values are near the token, found {kind}"
             raise ConfigError(f"method contribution: {expected}; use attention, or train with --values convolution")
         return self.scorer(ContributionEngine(self.classifier.engine)).read(reviews)[:2]
 

@@ -48,8 +48,8 @@ def export_bundle(
     if str(output) == "-":
         raise ConfigError("--output -: expected a file, found stdout; name a file, as model.onnx")
     if kind == "onnx" and output.resolve() == bundled.resolve():
-        whole, figures = verified_model(bundle)
-        content = with_parameters_in(PARAMETERS, whole, bundle.read(PARAMETERS))
+        model, figures = verified_model(bundle)
+        content = with_parameters_in(PARAMETERS, model, bundle.read(PARAMETERS))
         contents = {**read_contents(bundle), "model.onnx": content}
         write_bundle(bundle.folder, {**bundle.manifest, "parity": figures}, contents)
         return {"output": str(bundled), "bytes": len(content), **figures}

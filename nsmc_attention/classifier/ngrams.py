@@ -100,8 +100,8 @@ def cross_fitted_log_odds(
 
     odds = numpy.zeros(len(labels))
     folds = StratifiedKFold(min(FOLDS, int(numpy.bincount(labels).min())), shuffle=True, random_state=0)
-    for known, held_out in folds.split(odds, labels):
-        table = fit_table([token_lists[i] for i in known], labels[known], buckets)
+    for others, held_out in folds.split(odds, labels):
+        table = fit_table([token_lists[i] for i in others], labels[others], buckets)
         odds[held_out] = log_odds(table, [token_lists[i] for i in held_out])
     return odds
 

@@ -84,8 +84,8 @@ class Pieces:
     def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Combine the pieces' probabilities (P,) into those of the reviews (N,); a single piece's stays as it is."""
         joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, EPSILON))))
-        whole = self.shares == 1
-        joined[self.owners[whole]] = probabilities[whole]
+        is_whole = self.shares == 1
+        joined[self.owners[is_whole]] = probabilities[is_whole]
         return numpy.asarray(joined)
 
     def means(self, figures: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
@@ -102,16 +102,16 @@ class Pieces:
         from scipy.linalg import block_diag
 
         ends = numpy.cumsum(numpy.bincount(self.owners)).tolist()
-        shares, whole = self.shares.astype("float32"), list[Any]()
+        shares, joined = self.shares.astype("float32"), list[Any]()
         for start, end in zip([0, *ends], ends):
             group = arrays[start:end]
             if len(group) == 1:
-                whole += group
+                joined += group
             elif "queries" in axes and group[0].ndim == len(axes):
-                whole.append(block_diag(*group))
+                joined.append(block_diag(*group))
             else:
-                whole.append(numpy.concatenate([a * share for a, share in zip(group, shares[start:end])], axis=-1))
-        return whole
+                joined.append(numpy.concatenate([a * share for a, share in zip(group, shares[start:end])], axis=-1))
+        return joined
 
 
 def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, int]]:

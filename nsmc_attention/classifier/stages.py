@@ -45,7 +45,7 @@ GRADIENT_SHARE = 0.25
 # The folder of each stage within the run folder
 STAGES = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
 # Weights in the loss of the contributions' error and of the gates' error; cross entropy has 1
-ADDITIVITY, GATES = 0.1, 0.5
+ADDITIVITY_WEIGHT, GATES_WEIGHT = 0.1, 0.5
 
 
 class LabelsObjective(Objective):
@@ -67,8 +67,8 @@ class LabelsObjective(Objective):
             return loss
         # squared error over the tokens with a known gate, averaged over the reviews
         arrays = ~numpy.isnan(batch.gates), numpy.nan_to_num(batch.gates)
-        known, targets = (mxnet.nd.array(array, ctx=self.device) for array in arrays)
-        return loss + GATES * (known * (others[0] - targets).square()).sum() / len(batch.gates)
+        mask, targets = (mxnet.nd.array(array, ctx=self.device) for array in arrays)
+        return loss + GATES_WEIGHT * (mask * (others[0] - targets).square()).sum() / len(batch.gates)
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss (1,) of the network's outputs for a batch."""
@@ -119,7 +119,7 @@ class ContributionsObjective(LabelsObjective):
         contribution = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
         change = logits - erased_logits
         error = change[:, 1] - change[:, 0] - contribution
-        return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
+        return self.cross_entropy(logits, batch) + ADDITIVITY_WEIGHT * mxnet.nd.smooth_l1(error, scalar=1).mean()
 
 
 def redundancy(weights: Array) -> Array:
@@ -341,7 +341,7 @@ class ClassifierTrainer:
         """Return the log-odds (N,) of positive."""
         return log_odds(predict_batches(network, batches, self.run.context)[0])
 
-    def fine_tune(self, network: Network, known: Batches, dev: Batches, report: Callable[..., None]) -> None:
+    def fine_tune(self, network: Network, train: Batches, dev: Batches, report: Callable[..., None]) -> None:
         """Train a network on all batches, for all epochs of the settings, without checkpoints."""
         network.explains = False
-        fit(network, self.stage("labels", known, dev), self.config.training, None, report)
+        fit(network, self.stage("labels", train, dev), self.config.training, None, report)

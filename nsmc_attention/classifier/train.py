@@ -160,8 +160,8 @@ def read_inputs(
     from ..text.preprocessing import build_vocab, vocabulary_file
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
-    whole = tokenized(reviews, config)
-    train, dev = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
+    train = tokenized(reviews, config)
+    train, dev = (train, tokenized(dev_reviews, config)) if dev_reviews else split(train, config.training)
     raw_reviews, stars = None, None
     if config.training.stars.epochs:
         # exclude the reviews of the official test file and of the dev part, by id and by text

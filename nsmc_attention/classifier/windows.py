@@ -76,6 +76,6 @@ def read_window(encoder: ReviewEncoder, reviews: list[str], longest: int) -> tup
     ids[0], classes = encoder.padding, numpy.frombuffer(kinds, dtype="uint8")
     starts = 1 + lengths.cumsum(dtype="int32") - lengths
     window = Window(texts, classes, lengths, starts, ids, ngrams.reshape(-1, NGRAMS))
-    apart = numpy.flatnonzero((lengths > longest) | (window.count(encoder.in_english) > 0)).tolist()
-    lengths[apart] = 0
-    return window, dict(zip(apart, encoder.encode_many([texts[place] for place in apart])))
+    others = numpy.flatnonzero((lengths > longest) | (window.count(encoder.in_english) > 0)).tolist()
+    lengths[others] = 0
+    return window, dict(zip(others, encoder.encode_many([texts[i] for i in others])))

@@ -1,7 +1,7 @@
 """The command line `nsmc-attention`: `app` runs it, the other files hold the commands.
 
-SIGINT and SIGTERM end a command where it is: an exception would be lost in a finalizer, or abort a library's C++. Their
-workers end with it (`machine.processes`). To import `signal` takes too long.
+SIGINT and SIGTERM end a command at once: an exception would be lost in a finalizer, or abort a library's C++. Worker
+processes end with it (`machine.processes`). The import of `signal` would take too long.
 """
 
 import os
@@ -20,7 +20,7 @@ def main(arguments: "list[str] | None" = None) -> None:
 
 
 def end(number: int, frame: object) -> None:
-    """Remove what is unfinished, and exit."""
+    """Remove unfinished files, and exit."""
     atomic = sys.modules.get("nsmc_attention.machine.files")
     try:
         for ending in list(getattr(atomic, "endings", ())):

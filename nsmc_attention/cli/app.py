@@ -1,4 +1,4 @@
-"""The command `nsmc-attention`: parse, call one function of the library, print. It composes nothing itself.
+"""The command `nsmc-attention`: parse options, call the library, print.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input or usage (one line),
 1 a bug (traceback), 130 interrupted (SIGINT) and 143 terminated (SIGTERM), both without a line, 141 closed pipe. A
@@ -24,12 +24,12 @@ from ..machine.processes import collect_seldom
 from ..registry import SYSTEMS
 from ..version import __version__
 
-# Mode, encoding and what is done about errors, whatever the locale says
-WRITTEN = ("w", "utf-8", "replace")
-STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": WRITTEN}
-# {module: what is missing where it is, too, and needed with it}
-NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "PIL": ["scipy", "onnxruntime"]}
-# 128 + SIGPIPE, as of other programs whose reader has gone
+# Mode, encoding and error handling of the streams, for any locale
+OUTPUT = ("w", "utf-8", "replace")
+STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": OUTPUT, "stderr": OUTPUT}
+# {module: packages that are also needed if it is missing}
+COMPANIONS = {"matplotlib": ["koreanize-matplotlib"], "PIL": ["scipy", "onnxruntime"]}
+# 128 + SIGPIPE, like other programs whose reader has ended
 CLOSED_PIPE = 141
 
 
@@ -37,7 +37,7 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
     """Run the command line and exit; numpy gets one thread, because its idle threads keep the cores busy."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name, (mode, encoding, errors) in STREAMS.items():
-        # None if the shell has closed it
+        # a stream is None if the shell has closed it
         stream: Any = getattr(sys, name) or open(os.devnull, mode, encoding=encoding)
         stream.reconfigure(encoding=encoding, errors=errors)
         setattr(sys, name, stream)
@@ -46,16 +46,16 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
     atexit._run_exitfuncs()
     with suppress(OSError):
         sys.stdout.flush()
-    # without the interpreter's teardown, which takes 50 ms, and in which a signal would not be an exit code
+    # skip the interpreter's teardown, which takes 50 ms, and in which a signal would not set the exit code
     os._exit(code)
 
 
 def run(arguments: Optional[list[str]] = None) -> int:
     """Run a command line and return its exit code."""
     words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    # before the options are parsed, which may fail
-    chosen = re.search(r"(?m)^--language[=\n](ko|en)$", "\n".join(words))
-    with messages.speaking(chosen and chosen[1]):
+    # found before the options are parsed, which may fail
+    language = re.search(r"(?m)^--language[=\n](ko|en)$", "\n".join(words))
+    with messages.speaking(language and language[1]):
         try:
             commands.main(words, prog_name="nsmc-attention", standalone_mode=False)
             sys.stdout.flush()
@@ -65,8 +65,8 @@ def run(arguments: Optional[list[str]] = None) -> int:
             return CLOSED_PIPE
         except SystemExit as problem:
             # click turns a closed pipe into SystemExit, and wraps stdout
-            closed = type(sys.stdout).__name__.endswith("PacifyFlushWrapper")
-            return CLOSED_PIPE if closed else int(problem.code or 0)
+            is_closed = type(sys.stdout).__name__.endswith("PacifyFlushWrapper")
+            return CLOSED_PIPE if is_closed else int(problem.code or 0)
         except Exception as problem:
             line = complaint(problem, words[0])
             if line is None:
@@ -77,7 +77,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 
 def complaint(problem: Exception, command: str) -> Optional[str]:
-    """Return the line that says what is wrong with the input or the machine, and what to do; None for a bug."""
+    """Return the message for an error of the input or the machine, with advice; None for a bug."""
     if isinstance(problem, WrongTask) and problem.task in SYSTEMS:
         return f"{problem}; use it with `nsmc-attention {SYSTEMS[problem.task].command}`"
     if isinstance(problem, NsmcError):
@@ -94,16 +94,16 @@ def complaint(problem: Exception, command: str) -> Optional[str]:
 
 
 def missing_package(problem: ModuleNotFoundError, command: str) -> Optional[str]:
-    """Say what installs a package; None where what is installed lacks a part, or is none of ours: a bug."""
+    """Return the message that installs a package; None, for a bug, if it is installed or not one of ours."""
     module = (problem.name or "").partition(".")[0]
     if find_spec(module) or not requirement(module):
         return None
     if command in {**TRAINING, **EVALUATION} and command != "explain":
         return f"{command} needs {module}: {INSTALL_TRAINING}"
-    return str(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
+    return str(MissingPackage(command, module, *COMPANIONS.get(module, ())))
 
 
-# {command: the module that holds it}: training, judging, use
+# {command: module}: training, evaluation, use
 TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "training")
 EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "evaluation")
 COMMANDS = {

@@ -85,8 +85,8 @@ def bulk(
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is end:
             signal.signal(number, end_workers)
-    given = bundle, engine, scheduler, workers, rows, verbatim, corrections.bundle
-    counts = dask.bulk(sources, output, style, *given, **how)
+    arguments = bundle, engine, scheduler, workers, rows, verbatim, corrections.bundle
+    counts = dask.bulk(sources, output, style, *arguments, **how)
     print(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
         f"({counted(counts['rows'], 'review')}) now"
@@ -97,9 +97,9 @@ def bulk(
 
 def end_workers(number: int, frame: object) -> NoReturn:
     """Kill Dask's workers, and raise SystemExit, by which Dask cleans up."""
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)
-    # Dask would complain
+    for other in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(other, signal.SIG_IGN)
+    # hide Dask's errors about them
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     for child in multiprocessing.active_children():
         child.kill()

@@ -2,8 +2,8 @@
 
     def evaluate(*, data: str = option("nsmc, sample, ...", required=True), model: Model) -> None: ...
 
-The name, type and default of a parameter are those of the option; a parameter without a default is a group, a class
-whose fields are options in the same way, of which the command gets an instance.
+An option has the name, type and default of its parameter. A parameter without a default is a group, a class whose fields
+are options in the same way; the command gets an instance of it.
 """
 
 import functools
@@ -24,16 +24,16 @@ LANGUAGE: Any = {"type": click.Choice(LANGUAGES), "expose_value": False, "help":
 
 
 class Declared(NamedTuple):
-    """An option or argument that is not named yet."""
+    """An option or argument without its name."""
 
     kind: type[click.Parameter]
     flags: tuple[str, ...]
     settings: dict[str, Any]
 
     def parameters(self, name: str, annotation: object) -> list[click.Parameter]:
-        """Return it with the name and the type of a parameter, in a list."""
+        """Return the click parameter with the name and type of a function's parameter, in a list."""
         settings, flags = dict(self.settings), [*self.flags]
-        (plain,) = [part for part in get_args(annotation) or (annotation,) if part not in (type(None), ...)]
+        (plain,) = [kind for kind in get_args(annotation) or (annotation,) if kind not in (type(None), ...)]
         if plain is Path:
             settings["type"] = click.Path(path_type=Path, allow_dash=settings.pop("allow_dash", False))
         elif plain is bool:
@@ -49,20 +49,20 @@ class Declared(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Options of which a command gets one value: what `make` returns of theirs."""
+    """Options that a command gets as one value, the result of `make`."""
 
     make: Callable[..., Any]
     options: dict[str, tuple[Any, Any]]
 
     def parameters(self, name: str, annotation: object) -> list[click.Parameter]:
-        return [made for key, (option, kind) in self.options.items() for made in option.parameters(key, kind)]
+        return [parameter for key, (option, kind) in self.options.items() for parameter in option.parameters(key, kind)]
 
     def value(self, name: str, values: dict[str, object]) -> object:
         return self.make(**{key: option.value(key, values) for key, (option, _) in self.options.items()})
 
 
 def option(help: Optional[str] = None, *flags: str, **settings: Any) -> Any:
-    """Declare an option, see `click.Option`; `flags` are short ones, and a long one where it is not the name's."""
+    """Declare an option, see `click.Option`; `flags` are short flags, and a long flag that differs from the name."""
     return Declared(click.Option, flags, {"help": help, **settings})
 
 
@@ -71,25 +71,25 @@ def argument(**settings: Any) -> Any:
 
 
 def text_argument(hint: str, **settings: Any) -> Any:
-    """Declare the argument TEXT; where it is the name of a file, what to type instead is the hint of that name."""
+    """Declare the argument TEXT, which refuses the name of a file with a hint (a template of the name)."""
 
-    def refuse_others(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def refuse_files(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
         for text in texts:
             if os.path.isfile(text):
                 problem = f"expected the text of a review, found the name of a file, {text}"
                 raise ConfigError(f"{context.info_name}: {problem}; {hint % shlex.quote(text)}")
         return texts
 
-    return argument(nargs=-1, callback=refuse_others, **settings)
+    return argument(nargs=-1, callback=refuse_files, **settings)
 
 
 def choices(names: Iterable[str]) -> str:
-    """Return a metavar, for values that the library checks itself: it also says which one was meant."""
+    """Return a metavar for values that the library checks, which also suggests the closest value."""
     return f"[{'|'.join(names)}]"
 
 
 def declarations(callable_: Callable[..., Any]) -> dict[str, tuple[Union[Declared, Group], Any]]:
-    """Return {name: (declaration, annotation)} of the parameters of a command or the fields of a group."""
+    """Return {name: (declaration, annotation)} of a command's parameters or a group's fields."""
     return {
         name: (item.default, item.annotation)
         if item.default is not Parameter.empty
@@ -101,7 +101,7 @@ def declarations(callable_: Callable[..., Any]) -> dict[str, tuple[Union[Declare
 def command(
     cls: type[click.Command] = click.Command, **settings: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
-    """Return a decorator that makes a function a command, whose help is its docstring."""
+    """Return a decorator that turns a function into a command, with its docstring as help."""
 
     def decorate(function: Callable[..., None]) -> click.Command:
         declared = declarations(function)
@@ -110,7 +110,7 @@ def command(
         def run(**values: object) -> None:
             function(**{name: option.value(name, values) for name, (option, _) in declared.items()})
 
-        parameters = [made for name, (option, kind) in declared.items() for made in option.parameters(name, kind)]
+        parameters = [item for name, (option, kind) in declared.items() for item in option.parameters(name, kind)]
         parameters += [click.Option(["--language"], **LANGUAGE)] * ("language" not in declared)
         return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
 

@@ -1,4 +1,4 @@
-"""Commands that judge a bundle and show why: evaluate, faithfulness, hops, explain, export."""
+"""Commands that evaluate, explain and export a bundle: evaluate, faithfulness, hops, explain, export."""
 
 import json
 import sys
@@ -96,8 +96,8 @@ def hops(
         print(json.dumps(statistics, ensure_ascii=False))
         return
     for hop, words in enumerate(statistics["words"], 1):
-        shown = ", ".join(f"{word['token']} {word['weight']:.2f}" for word in words)
-        print(f"hop {hop}: {shown}")
+        weighted = ", ".join(f"{word['token']} {word['weight']:.2f}" for word in words)
+        print(f"hop {hop}: {weighted}")
     print(f"overlap {statistics['overlap']:.3f} (0: no token in common, 1: equal), {statistics['reviews']:,} reviews")
 
 
@@ -144,7 +144,7 @@ def explain(
 
     checked = [check_method(method) for method in methods]
     if picture == "matrix":
-        # the one method that has such a picture
+        # the only method with a matrix
         checked = ["attention" if method == AUTO else method for method in checked]
     if heads and check_suffix(heads) and len(text) > 1:
         raise ConfigError(f"explain --heads: expected one TEXT, found {len(text)}; put it in quotes")
@@ -157,8 +157,8 @@ def explain(
     if heads:
         save_heads(reviews[0][0], heads)
     if output is None:
-        shown = [as_text(shades, has_colors(sys.stdout)) for group in reviews for shades in group]
-        print(*shown, sep="\n\n")
+        results = [as_text(attribution, has_colors(sys.stdout)) for group in reviews for attribution in group]
+        print(*results, sep="\n\n")
         print("for a picture: --output words.png (or .svg, .pdf, .html)", file=sys.stderr)
         return
     save_attributions(reviews, output, picture)

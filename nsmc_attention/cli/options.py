@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups."""
+"""Options and groups of options that several commands share."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..scoring.reference import Scorer
     from ..systems.restore.restorer import Restorer
 
-# Texts that something may be remarked on
-REMARKED = 1000
+# First texts that are inspected for a remark
+INSPECTED = 1000
 CLASSIFIER = option("for film: bundle whose encoder reads the reviews  [default: the packaged one]")
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
@@ -53,7 +53,7 @@ JSON = option("print one JSON object", "--json")
 HEADS = option(".png, .svg or .pdf: the attention of each layer and head")
 INIT_FROM = option("bundle to start from, or pretrained; a classifier's parameters, or a language model's encoder")
 
-# How a table is read; its path, `data`, is declared by each command
+# Options of reading a table; each command declares its path, `data`
 READING = {
     "text_column": (TEXT_COLUMN, str),
     "sheet": (SHEET, str),
@@ -64,16 +64,16 @@ HOW: Any = Group(dict, READING)
 
 
 def table(data: Any) -> Any:
-    """Declare what names a table, and the options of how it is read."""
+    """Declare the parameter that names a table, and the options of reading it."""
     return Group(Texts, {"data": (data, Path), **READING, "kind": (KIND_OF_INPUT, str)})
 
 
 def texts(about: str) -> Any:
-    """Declare the options of reviews: what --data may be, and how it is read."""
+    """Declare --data, with its help text `about`, and the options of reading reviews."""
     return Group(Texts, {"data": (option(about, required=True), str), "data_dir": (DATA_DIR, Path), **READING})
 
 
-# How labels are read beside it
+# Options of reading a table with labels
 LABELS = {
     **READING,
     "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
@@ -86,18 +86,18 @@ LABELS = {
 
 
 def labelled(more: str = "", **settings: Any) -> Any:
-    """Declare the options of labelled reviews; `more` is what else --data may be."""
+    """Declare the options of labelled reviews; `more` names further values of --data."""
     data = option(f"nsmc, sample, or a labelled csv, tsv, jsonl, parquet or xlsx file{more}", **settings)
     return Group(Labelled, {"data": (data, str), "data_dir": (DATA_DIR, Path), **LABELS})
 
 
 def labelled_table() -> Any:
-    """Declare the argument FILE of labelled reviews and the options of how it is read."""
+    """Declare the argument FILE of labelled reviews, and the options of reading it."""
     return Group(Labelled, {"data": (argument(metavar="FILE"), str), **LABELS})
 
 
 class Model(NamedTuple):
-    """The bundle of a classifier, or of a restorer, and what runs it."""
+    """The bundle of a classifier or restorer, its engine and device."""
 
     bundle: Optional[Path] = BUNDLE
     engine: str = ENGINE
@@ -110,7 +110,7 @@ class Model(NamedTuple):
 
 
 class TaskModel(NamedTuple):
-    """The bundle of a task without compiled kernels, and what runs it."""
+    """The bundle of a task without compiled kernels, its engine and device."""
 
     bundle: Optional[Path] = BUNDLE
     engine: str = option(default="auto", metavar=choices(["auto", "onnx", "gluon"]))
@@ -118,7 +118,7 @@ class TaskModel(NamedTuple):
 
 
 class Corrections(NamedTuple):
-    """The choice to restore texts before they are classified, and the bundle that does."""
+    """Whether texts are restored before they are classified, and by which bundle."""
 
     restore: bool = option("correct spacing and spelling if the classifier is unsure, and classify the corrected text")
     restorer: Optional[Path] = option(
@@ -131,7 +131,7 @@ class Corrections(NamedTuple):
         return self.restorer or self.restore
 
     def over(self, classifier: "Classifier", model: Model) -> "Scorer":
-        """Return the classifier of a model, of restored texts where texts are to be restored."""
+        """Return the classifier, or one that restores texts first if that is chosen."""
         restorer = self.load(model)
         if not restorer:
             return classifier
@@ -140,7 +140,7 @@ class Corrections(NamedTuple):
         return over(classifier, restorer)
 
     def load(self, model: Model) -> Union[Literal[False], "Restorer"]:
-        """Return the restorer on the engine and device of a model, False where texts are not to be restored."""
+        """Return the restorer, on the engine and device of a model, or False if texts are not restored."""
         if not self.bundle:
             return False
         from ..bundle import load_bundle
@@ -152,7 +152,7 @@ class Corrections(NamedTuple):
 
 
 class Aspects(NamedTuple):
-    """Columns of what a review praises and what it blames."""
+    """Columns of the aspects that a review praises or criticises."""
 
     aspects: bool = option("add a column for each aspect (praised or criticised): 연기, 이야기, 연출, ...")
     words: Optional[Path] = option(
@@ -160,7 +160,7 @@ class Aspects(NamedTuple):
     )
 
     def over(self, scorer: "Scorer") -> "Scorer":
-        """Return the scorer, with aspects where they are asked for."""
+        """Return the scorer, with columns of aspects if they are chosen."""
         if not (self.aspects or self.words):
             return scorer
         from ..apps.aspects.aspects import AspectReader
@@ -169,12 +169,12 @@ class Aspects(NamedTuple):
         return AspectReader(scorer, read_words(self.words))
 
 
-# Returns what is to be said on stderr of the first texts, lines or rows, None for nothing
+# First texts, lines or rows -> remark on them for stderr, or None
 Remark = Optional[Callable[[list[str]], Optional[str]]]
 
 
 class Scoring(NamedTuple):
-    """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
+    """The input of `predict` and `restore`, texts, lines or a table, and the output."""
 
     reading: Texts = table(
         option("csv, tsv, xlsx, jsonl, parquet, txt file, or - for stdin", "--input", "-i", allow_dash=True)
@@ -193,8 +193,8 @@ class Scoring(NamedTuple):
             if value and not self.reading.data:
                 raise ConfigError(f"{command}: {name} needs --input, {kind}")
 
-    def given(self, texts: tuple[str, ...]) -> Union[Iterable[str], Texts]:
-        """Return the texts, the lines of stdin, or the table that --input or stdin is."""
+    def source(self, texts: tuple[str, ...]) -> Union[Iterable[str], Texts]:
+        """Return the texts, the lines of stdin, or the table of --input or stdin."""
         table = self.reading
         if table.data and (str(table.data) != "-" or table.kind or table.header):
             return table
@@ -210,30 +210,30 @@ class Scoring(NamedTuple):
         return self.reading
 
     def score(self, scorer: "Scorer", texts: tuple[str, ...], weights: bool = False, remark: Remark = None) -> None:
-        """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were."""
+        """Write the scorer's results for the texts, lines or table, and report their number on stderr."""
         from ..scoring.files import STDOUT, score_lines, score_table
 
-        given, first = self.given(texts), list[str]()
+        source, first = self.source(texts), list[str]()
         say, where = partial(self.say, scorer, remark), self.reading.data or "stdin"
-        if isinstance(given, Texts):
-            write = partial(score_table, scorer, given, excel=self.excel, inspect=partial(say, where))
+        if isinstance(source, Texts):
+            write = partial(score_table, scorer, source, excel=self.excel, inspect=partial(say, where))
         else:
-            lines = iter(given)
-            first = list(islice(lines, REMARKED))
+            lines = iter(source)
+            first = list(islice(lines, INSPECTED))
             write = partial(score_lines, scorer, chain(first, lines))
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         if first:
-            say("TEXT" if given is texts else "stdin", first)
+            say("TEXT" if source is texts else "stdin", first)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
-        if (self.reading.data or isinstance(given, Texts)) and scorer.judge:
+        if (self.reading.data or isinstance(source, Texts)) and scorer.judge:
             print(f"{where}: {scored.tally.in_words()}", file=sys.stderr)
 
     @staticmethod
     def say(scorer: "Scorer", remark: Remark, where: object, texts: list[str], columns: Sequence[str] = ()) -> None:
-        """Say on stderr what is odd about the first texts, and how the results beside these columns are called."""
+        """Report on stderr the remark on the first texts, and output columns that are renamed because of the table's."""
         from ..scoring.files import say_renamed
 
-        if remark and (found := remark(texts)):
-            print(f"{where}: {found}", file=sys.stderr)
+        if remark and (line := remark(texts)):
+            print(f"{where}: {line}", file=sys.stderr)
         say_renamed(columns, scorer.types, where)

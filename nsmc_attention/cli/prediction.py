@@ -53,7 +53,7 @@ def predict(
 
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
-    """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
+    """Return the scorer with labels by a share; ConfigError if there is no table to estimate it from."""
     from ..classifier.positive_share import LabelsByShare, parsed_share, require_share
     from ..scoring.files import tally_table
 

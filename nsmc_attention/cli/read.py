@@ -52,12 +52,12 @@ def read(
 
     reader, other = PictureReader.load(*model), Model(None, "auto", model.device)
     scorer: Optional[Scorer] = corrections.over(other.load(), other) if predict else corrections.load(other) or None
-    # of stdin, one byte more than a picture may have
-    given = ((name, sys.stdin.buffer.read(LARGEST_FILE + 1) if name == "-" else name) for name in pictures)
-    shown = ((name, reader(one)) for name, one in progress_bar(given, total=len(pictures), unit="picture", delay=2))
-    # the one that is drawn
-    drawn = list(shown) if picture else []
-    write_readings(drawn or shown, scorer, output, style, weights, paragraphs)
+    # one byte more than allowed is read from stdin, so that the reader refuses a larger picture
+    files = ((name, sys.stdin.buffer.read(LARGEST_FILE + 1) if name == "-" else name) for name in pictures)
+    bar = progress_bar(files, total=len(pictures), unit="picture", delay=2)
+    readings = ((name, reader(file)) for name, file in bar)
+    drawn = list(readings) if picture else []
+    write_readings(drawn or readings, scorer, output, style, weights, paragraphs)
     if picture:
         from ..systems.read.pictures import save_reading
 

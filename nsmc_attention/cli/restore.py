@@ -44,7 +44,7 @@ def restore(
     check_extras(text, scoring, n_best, picture)
     from ..systems.restore.restorer import TableRestorer
 
-    # of the packaged restorers, one is loaded that searches
+    # n-best needs a writer, which searches, of the packaged restorers
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
     restorer = TableRestorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability, only=only)
     if n_best:
@@ -57,9 +57,9 @@ def restore(
 
 
 def check_extras(text: tuple[str, ...], scoring: Scoring, n_best: bool, picture: Optional[Path]) -> None:
-    """Raise ConfigError for what --n-best and --explain do not go together with."""
-    for flag, given in (("--n-best", n_best), ("--explain", picture)):
-        if given and text in ((), ("-",)):
+    """Raise ConfigError for options that --n-best and --explain exclude."""
+    for flag, value in (("--n-best", n_best), ("--explain", picture)):
+        if value and text in ((), ("-",)):
             raise ConfigError(f"restore {flag}: expected TEXT, found none; give the text itself")
     if n_best and (picture or str(scoring.output) != "-" or scoring.style not in (None, "text", "jsonl")):
         raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
@@ -72,7 +72,7 @@ def check_extras(text: tuple[str, ...], scoring: Scoring, n_best: bool, picture:
 
 
 def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool) -> None:
-    """Print what a search found for each text, best first: score, restored text and, if it is rejected, why."""
+    """Print each text's hypotheses, best first: score, restored text and, if it is rejected, the reason."""
     for text in texts:
         for hypothesis in restorer.n_best(text):
             line = "\t".join([f"{hypothesis.score:.4f}", hypothesis.text, *filter(None, [hypothesis.error])])

@@ -1,5 +1,5 @@
-"""Commands that get data and train: fetch, train, adapt. The settings of a training are options: a flag for each common one,
---set for all, and their sections of the help."""
+"""Commands that fetch data and train: fetch, train, adapt. The settings of a training are options: a flag for each common
+setting, --set for all settings, in sections of the help."""
 
 from dataclasses import Field, fields
 from functools import lru_cache
@@ -11,12 +11,12 @@ import click
 from ..classifier.settings import PRESETS
 from ..corpora.data import Labelled
 from ..errors import ConfigError
-from ..registry import OF_LABELS, SYSTEMS, System
+from ..registry import LABEL_OPTIONS, SYSTEMS, System
 from ..schema import FLAGS, KIND, SHORT_NAMES, Settings, descriptions, paths
 from .declare import Declared, Group, argument, choices, command, option
 from .options import BUNDLE, CLASSIFIER, DEVICE, INIT_FROM, labelled, labelled_table
 
-# The sections of `train --help`: each begins at this setting of SHORT_NAMES
+# Sections of `train --help`, by their first setting in SHORT_NAMES
 SECTIONS = {
     "epochs": "Common settings",
     "vocab_size": "Text",
@@ -28,9 +28,9 @@ SECTIONS = {
 
 @lru_cache(maxsize=None)
 def fields_at(path: str) -> "list[Field[Any]]":
-    """Return the fields of a setting, in every system and kind that has it; for the choice of a kind, of its group."""
+    """Return the fields of a setting in all systems and kinds that have it; for a choice of kind, those of its group."""
     items: list[Field[Any]] = []
-    classes: list[type[Settings]] = [one.layout.config for one in SYSTEMS.values()]
+    classes: list[type[Settings]] = [system.layout.config for system in SYSTEMS.values()]
     for key in path.split("."):
         items = [item for cls in classes for item in fields(cls) if item.name == key] or items
         classes = [kind for item in items for kind in item.metadata.get("kinds", {}).values()]
@@ -39,7 +39,7 @@ def fields_at(path: str) -> "list[Field[Any]]":
 
 @lru_cache(maxsize=1)
 def settings_options() -> Any:
-    """Declare a flag for each of SHORT_NAMES, and --set for every setting by its path: together `settings`."""
+    """Declare a flag for each of SHORT_NAMES, and --set for all settings by path, as one group."""
     defaults = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
     about = "any setting by its path, for example model.encoder.kind=none"
     options: dict[str, tuple[Declared, Any]] = {
@@ -47,16 +47,16 @@ def settings_options() -> Any:
     }
     for name, (path, *_) in SHORT_NAMES.items():
         item, *others = fields_at(path)
-        # the kinds that there are in any system
-        kinds = dict.fromkeys(kind for each in (item, *others) for kind in each.metadata.get("kinds", ()))
-        known = [*kinds] or item.metadata["choices"]
+        # kinds of any system
+        kinds = dict.fromkeys(kind for field in (item, *others) for kind in field.metadata.get("kinds", ()))
+        values = [*kinds] or item.metadata["choices"]
         about = f"{item.metadata['help']}  [default: {defaults.get(path, item.default)}]"
-        options[name] = option(about, type=click.Choice(known) if known else item.type), str
-    return Group(given_settings, options)
+        options[name] = option(about, type=click.Choice(values) if values else item.type), str
+    return Group(changed_settings, options)
 
 
-def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]:
-    """Return the settings that flags and `--set PATH=VALUE` gave, by short name or path."""
+def changed_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]:
+    """Return the settings of flags and `--set PATH=VALUE`, {short name or path: value}."""
     changes = {name: value for name, value in flags.items() if value is not None}
     for assignment in assignments:
         path, sign, value = assignment.partition("=")
@@ -67,7 +67,7 @@ def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]
 
 
 class TrainCommand(click.Command):
-    """The command whose help lists settings in sections, then those of one task alone or with another default there."""
+    """The command `train`, whose help lists settings in sections, then each task's own settings and defaults."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -111,7 +111,7 @@ def fetch(
 
 
 class TrainOptions(NamedTuple):
-    """What some trainings take beside labels and settings, see `System.options`."""
+    """Options of some trainings besides labels and settings, see `System.options`."""
 
     valid: Optional[Path] = option("labelled file by which the best epoch is chosen")
     init_from: Optional[Path] = INIT_FROM
@@ -131,8 +131,8 @@ def train(
         "what to train", type=click.Choice(list(SYSTEMS)), show_default="classify; with --resume that of the run"
     ),
     preset: Optional[str] = option(
-        metavar=choices(name for one in SYSTEMS.values() for name in one.layout.presets),
-        show_default=f"the task's first: {', '.join(next(iter(one.layout.presets)) for one in SYSTEMS.values())}; "
+        metavar=choices(name for system in SYSTEMS.values() for name in system.layout.presets),
+        show_default=f"the task's first: {', '.join(next(iter(item.layout.presets)) for item in SYSTEMS.values())}; "
         "with --resume that of the run",
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
@@ -159,34 +159,34 @@ def train(
     from ..training.runs import Run, read_settings
 
     run_settings = read_settings(out) if resume else {}
-    chosen = SYSTEMS[resumed_task(out, run_settings, task)]
-    of_labels = {name: getattr(reviews, name) for name in OF_LABELS}
-    own = used(chosen, options, of_labels)
-    base: Any = None if resume and not preset else chosen.preset(preset)
+    system = SYSTEMS[resumed_task(out, run_settings, task)]
+    label_options = {name: getattr(reviews, name) for name in LABEL_OPTIONS}
+    task_options = system_options(system, options, label_options)
+    base: Any = None if resume and not preset else system.preset(preset)
     if base is None:
-        base = chosen.layout.config.from_dict(run_settings["config"])
-    elif "teacher" in own:
-        base = continuing(base, own["init_from"])
+        base = system.layout.config.from_dict(run_settings["config"])
+    elif "teacher" in task_options:
+        base = continuing(base, task_options["init_from"])
     config = base.with_fields(**settings)
-    chosen.train(reviews, config, Run(out, resume, device), **own)
+    system.train(reviews, config, Run(out, resume, device), **task_options)
 
 
-def used(chosen: System, options: TrainOptions, of_labels: dict[str, Any]) -> dict[str, Any]:
-    """Return the TrainOptions that a system's training takes; ConfigError for a given one that it would ignore."""
-    given = options._asdict()
-    for name, value in {**given, **of_labels}.items():
-        if value is not None and name not in chosen.options:
+def system_options(system: System, options: TrainOptions, label_options: dict[str, Any]) -> dict[str, Any]:
+    """Return the TrainOptions that a system's training takes; ConfigError for an option that it would ignore."""
+    values = options._asdict()
+    for name, value in {**values, **label_options}.items():
+        if value is not None and name not in system.options:
             problem = f"expected no --{name.replace('_', '-')}, found {value}; leave it out"
-            raise ConfigError(f"train --task {chosen.layout.task}: {problem}")
-    return {name: value for name, value in given.items() if name in chosen.options}
+            raise ConfigError(f"train --task {system.layout.task}: {problem}")
+    return {name: value for name, value in values.items() if name in system.options}
 
 
-def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
-    """Return the task that is given, else that of the run which is resumed; ConfigError where they differ."""
-    task = str(run_settings.get("task", "classify"))
-    if run_settings and (task not in SYSTEMS or given not in (None, task)):
-        raise ConfigError(f"{out}: cannot resume --task {task} as --task {given or 'classify'}; leave --task out")
-    return given or task
+def resumed_task(out: Path, run_settings: dict[str, Any], task: Optional[str]) -> str:
+    """Return the task, by default that of the resumed run; ConfigError if they differ."""
+    run_task = str(run_settings.get("task", "classify"))
+    if run_settings and (run_task not in SYSTEMS or task not in (None, run_task)):
+        raise ConfigError(f"{out}: cannot resume --task {run_task} as --task {task or 'classify'}; leave --task out")
+    return task or run_task
 
 
 @command()

@@ -1,7 +1,7 @@
-"""Figures with Hangul on any machine, and writing them.
+"""Figures with Hangul on any machine, and how they are saved.
 
-The font comes from the wheel koreanize-matplotlib (NanumGothic, OFL), whose own import would change matplotlib for
-everyone, so only its font file is used.
+The font is NanumGothic (OFL) from the wheel koreanize-matplotlib, whose import would change matplotlib globally, so only
+its font file is used.
 """
 
 import logging
@@ -19,7 +19,7 @@ from ..errors import ConfigError, MissingPackage, did_you_mean
 from ..machine.files import replaced_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
-# text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
+# Text as outlines in SVG and embedded TrueType in PDF: both show Hangul without an installed font
 SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -27,12 +27,12 @@ SETTINGS: dict[Any, Any] = {
     "text.parse_math": False,
     "hatch.linewidth": 0.7,
 }
-# The packaged font, that of matplotlib, and those with emoji and Chinese characters that a machine may have
+# The packaged font, matplotlib's font, and possibly installed fonts with emoji and Chinese characters
 FAMILIES = (
     "NanumGothic,DejaVu Sans,Noto Emoji,Segoe UI Emoji,Segoe UI Symbol,Symbola,Apple Symbols,Noto Sans CJK KR,"
     "Noto Sans CJK JP,Noto Serif CJK JP,Noto Sans KR,Malgun Gothic,Apple SD Gothic Neo,AppleGothic,UnDotum"
 ).split(",")
-# Colours of skin, variants and joined pictures, which matplotlib cannot draw: the picture before them is enough
+# Skin tones, variation selectors and joiners, which matplotlib cannot draw: the emoji before them is enough
 MODIFIERS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0x1F3FB, 0x1F400)), "\u200d"}
 
 
@@ -44,7 +44,7 @@ def font_file() -> Path:
 
 @lru_cache(maxsize=1)
 def families() -> list[str]:
-    """Return the families of fonts that this machine has, the packaged one first, if it is installed."""
+    """Return the installed FAMILIES of fonts, in order."""
     from matplotlib.font_manager import fontManager
 
     with suppress(PackageNotFoundError):
@@ -55,7 +55,7 @@ def families() -> list[str]:
 
 @lru_cache(maxsize=None)
 def letters(family: str) -> frozenset[int]:
-    """Return the code points that a family of fonts has."""
+    """Return the code points in a font family."""
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont(family)).get_charmap())
@@ -63,7 +63,7 @@ def letters(family: str) -> frozenset[int]:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Use SETTINGS and the Hangul font, only here."""
+    """Use SETTINGS and the Hangul font within a `with` block."""
     import matplotlib
 
     with matplotlib.rc_context({**SETTINGS, "font.family": families()}):
@@ -74,7 +74,7 @@ def drawing() -> Iterator[None]:
 def new_figure(
     size: tuple[float, float], rows: int = 1, columns: int = 1, layout: Any = "constrained", **grid: Any
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield a Figure of so many inches and its axes, (rows, columns), in matplotlib's `GridSpec`, while `drawing`."""
+    """Yield a Figure of `size` inches and its axes (rows, columns), in matplotlib's `GridSpec`, while `drawing`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout=layout)
@@ -83,9 +83,9 @@ def new_figure(
 
 
 def printable(text: str) -> str:
-    """Name the characters that no font here has, and truncate what is too long for an axis.
+    """Replace characters that no font has by their names, and truncate a text that is too long for an axis.
 
-    MissingPackage for Hangul where no font has it.
+    MissingPackage if no font has Hangul.
     """
     text = "".join(map(drawable, text))
     return text if len(text) <= 90 else text[:89] + "…"
@@ -114,34 +114,33 @@ def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> 
 
 def save_figure(figure: Any, path: Union[str, Path]) -> None:
     """Write a matplotlib Figure as .png, .svg or .pdf, whole or not at all; ConfigError if it has another suffix."""
-    # embedding a font in a PDF, fontTools logs each table that it leaves out
+    # fontTools logs each table that it leaves out of a PDF's font
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     path = check_suffix(path)
     # image viewers refuse a PNG with a longer side
     resolution = min(150, math.floor(20000 / max(figure.get_size_inches())))
-    # a layout leaves too little room beside cells that are as high as wide, or too much
-    whole = "tight" if figure.get_layout_engine() else None
+    # a layout leaves too little or too much space around square cells
+    bounds = "tight" if figure.get_layout_engine() else None
     with replaced_file(path) as temporary, drawing():
-        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution, bbox_inches=whole)
+        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution, bbox_inches=bounds)
 
 
-# Inches: a panel; and how many are beside each other at most
+# Width and height of a panel in inches, and most panels in a row
 CURVE_WIDTH, CURVE_HEIGHT, ACROSS = 3.6, 2.9, 3
 EVENNESS = "dev_entropy"
 LOSSES = ("dev_log_loss", "dev_loss")
 
 
 def draw_curves(progress: Any, metric: str) -> Any:
-    """Draw the figures of a stage that has ended, its `training.checkpoint.Progress`, over its epochs; return a Figure.
+    """Draw the figures of a finished stage, its `training.checkpoint.Progress`, over its epochs; return a Figure.
 
-    The dev metric that selects the epoch is drawn beside the training loss, each other dev figure by itself, and last
-    how evenly the attention is spread, from before the first step (1: all words alike). A dotted line marks the epoch
-    that was kept. The grey after it is overfitting: how the attention then changes does not come from what the reviews
-    have in common.
+    The dev metric that selects the epoch is drawn with the training loss, each other dev figure by itself, and last the
+    evenness of the attention, from before the first step (1: equal weights). A dotted line marks the best epoch.
+    The grey area after it is overfitting: changes of the attention there do not come from patterns that reviews share.
     """
-    history, kept = progress.history, progress.best_epoch + 1
+    history, best_epoch = progress.history, progress.best_epoch + 1
     others = [name for name in history[0] if name.startswith("dev_") and name not in (metric, EVENNESS)]
-    # a dev metric in nats belongs beside the training's loss
+    # a dev metric in nats shares a panel with the training loss
     losses = ("train_loss", metric) if metric in LOSSES else ("train_loss",)
     others = others if metric in LOSSES else [metric, *others]
     panels = [("loss", losses), *((plain(name), (name,)) for name in others)]
@@ -149,7 +148,7 @@ def draw_curves(progress: Any, metric: str) -> Any:
     count = len(panels) + with_evenness
     columns, rows = min(count, ACROSS), -(-count // ACROSS)
     width, height = CURVE_WIDTH * columns, CURVE_HEIGHT * rows
-    # to measure every text, as a layout does, takes longer than an epoch on a small table
+    # a layout measures every text, which takes longer than an epoch on a small table
     margins = {"left": 0.6 / width, "right": 1 - 0.15 / width, "bottom": 0.55 / height, "top": 1 - 0.35 / height}
     with new_figure((width, height), rows, columns, None, wspace=0.25, hspace=0.45, **margins) as (figure, plots):
         grid = plots.flat[:count]
@@ -162,16 +161,16 @@ def draw_curves(progress: Any, metric: str) -> Any:
             draw_records(grid[-1], [progress.before, *history], (EVENNESS,), "evenness of the attention", 0)
             grid[-1].set(ylim=(0, 1.05), xlabel="epoch (0: before this stage)")
         for axes in grid:
-            axes.axvline(kept, color="0.6", linewidth=1, linestyle=":")
-            if len(history) > kept:
-                axes.axvspan(kept, len(history), color="0.5", alpha=0.12, linewidth=0)
+            axes.axvline(best_epoch, color="0.6", linewidth=1, linestyle=":")
+            if len(history) > best_epoch:
+                axes.axvspan(best_epoch, len(history), color="0.5", alpha=0.12, linewidth=0)
         place = grid[-1].get_xaxis_transform()
-        grid[-1].text(kept, 0.02, "kept", transform=place, color="0.4", ha="right", fontsize=8)
+        grid[-1].text(best_epoch, 0.02, "kept", transform=place, color="0.4", ha="right", fontsize=8)
     return figure
 
 
 def draw_records(axes: Any, records: list[dict[str, float]], names: tuple[str, ...], title: str, first: int) -> None:
-    """Draw these figures of one record an epoch, from the epoch `first`."""
+    """Draw the figures `names` of records, one an epoch, from the epoch `first` on."""
     from matplotlib.ticker import MaxNLocator
 
     for name, style in zip(names, ("o-", "s--")):

@@ -1,7 +1,7 @@
-"""HTML for notebooks: the frame, shaded words, and a matrix to unfold; knows no results, which are written into it.
+"""HTML for notebooks: the frame, shaded words, and a matrix to unfold; independent of the classes of results.
 
-Static: no script, nothing loaded, no element ids. The style applies below one class only and brings its own paper, so
-any number of outputs stand in one notebook, readable in light and dark themes (`html.css`).
+Static: no script, nothing loaded, no element ids. The style applies only below one class and has its own background, so
+one notebook can have many outputs, readable in light and dark themes (`html.css`).
 """
 
 import json
@@ -20,7 +20,7 @@ RGB = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours as red, green and blue, 0..255 each; `strongest` is the share of the hue in the darkest shade."""
+    """Colours as (red, green, blue), 0..255 each; `strongest` is the share of the hue in the darkest shade."""
 
     paper: RGB
     ink: RGB
@@ -32,19 +32,19 @@ class Theme:
     strongest: float
 
     def hue(self, value: float, signed: bool) -> RGB:
-        """Return the hue of a value: neutral, or that of the label that a signed one speaks for."""
+        """Return the hue of a value: neutral, or the label's hue for a signed value."""
         if not signed:
             return self.attention
         return self.negative if value < 0 else self.positive
 
     def shade(self, value: float, largest: float, signed: bool) -> RGB:
-        """Return the background of a word with this value, paper for 0 and the strongest shade for the largest."""
+        """Return the background of a word with this value, from paper for 0 to the strongest shade for `largest`."""
         share = self.strongest * strength(value, largest)
         red, green, blue = (round(low + (high - low) * share) for low, high in zip(self.paper, self.hue(value, signed)))
         return red, green, blue
 
     def variables(self) -> str:
-        """Return the declarations of these colours for a CSS rule; hues are numbers, for `rgba(var(--for), .5)`."""
+        """Return the colours as declarations of a CSS rule; hues are numbers, for `rgba(var(--for), .5)`."""
         solid = {name: as_hex(getattr(self, name)) for name in ("paper", "ink", "dim", "line")}
         hues = {"neutral": self.attention, "for": self.positive, "against": self.negative}
         numbers = {name: ", ".join(map(str, hue)) for name, hue in hues.items()}
@@ -62,7 +62,7 @@ LIGHT, DARK = theme("light"), theme("dark")
 
 
 def strength(value: float, largest: float) -> float:
-    """Return the share of a value in the largest, 0..1."""
+    """Return the absolute value as a share of the largest, 0..1."""
     return min(1.0, abs(value) / largest) if largest else 0.0
 
 
@@ -70,15 +70,15 @@ def as_hex(color: RGB) -> str:
     return "#{:02x}{:02x}{:02x}".format(*color)
 
 
-# Cells of the matrix in one output, each some 100 bytes of the notebook's file
+# Most cells of a matrix in one output; each takes about 100 bytes in the notebook's file
 MOST_CELLS = 4096
 
-# Characters of a text in a repr
-SHOWN = 40
+# Most characters of a text in a repr
+REPR_LETTERS = 40
 
 
 def in_frame(content: str) -> str:
-    """Return HTML with the style that it needs; also for what has no words."""
+    """Wrap HTML with the style that it needs."""
     return f'<style>{style()}</style><div class="nsmc-attention">{content}</div>'
 
 
@@ -89,7 +89,7 @@ def style() -> str:
 
 
 def color(value: float, largest: float, signed: bool) -> str:
-    """Return the declaration of a background in the shade of a value, as `Theme.shade` mixes it."""
+    """Return the CSS colour of a value's background, the same as `Theme.shade`."""
     hue = ("against" if value < 0 else "for") if signed else "neutral"
     return f"rgba(var(--{hue}),calc(var(--strongest)*{strength(value, largest):.2f}))"
 
@@ -99,7 +99,7 @@ def number(value: float, signed: bool) -> str:
 
 
 def legend(largest: float, signed: bool) -> str:
-    """Return the shades between the names of their ends."""
+    """Return a ramp of the shades between the values of its ends."""
     steps = [color(value, 1, signed) for value in ((-1.0, 0.0, 1.0) if signed else (0.0, 1.0))]
     ramp = f'<span class="nsmc-ramp" style="background:linear-gradient(to right,{",".join(steps)})"></span>'
     if signed:
@@ -108,9 +108,9 @@ def legend(largest: float, signed: bool) -> str:
 
 
 def cut_at(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[list[tuple[str, str]], str]:
-    """Return (what is before it, what it is in the text) of each token, and the rest of the text.
+    """Return (text before the token, text of the token) for each token, and the rest of the text.
 
-    The morphemes of a contracted syllable have the same offsets: the first has the syllable.
+    The morphemes of a contracted syllable have the same offsets: the first one gets the syllable.
     """
     done, pieces = 0, []
     for start, end in offsets:
@@ -122,7 +122,7 @@ def cut_at(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[list[tuple[st
 def shaded_words(
     text: str, tokens: Sequence[str], offsets: Sequence[tuple[int, int]], values: Numbers, signed: bool
 ) -> str:
-    """Return a text with each token shaded by its value, of values (T,); pointing at one shows its value."""
+    """Return a text with each token shaded by its value, of values (T,); a tooltip shows the value."""
     (pieces, rest), largest, parts = cut_at(text, offsets), float(abs(values).max()), []
     for token, (between, piece), value in zip(tokens, pieces, values.tolist()):
         against = ' class="nsmc-against"' if signed and value < 0 else ""
@@ -133,7 +133,7 @@ def shaded_words(
 
 
 def matrix_html(matrix: Matrix) -> str:
-    """Return a matrix to unfold; of too many cells, what draws it."""
+    """Return a matrix to unfold, or a hint to `draw_heatmap` if it has too many cells."""
     rows, columns = matrix.weights.shape
     size = f"{rows} × {columns}"
     if rows * columns > MOST_CELLS:
@@ -149,12 +149,13 @@ def table(matrix: Matrix, largest: float) -> str:
     for query, values in zip(matrix.queries, matrix.weights.tolist()):
         titles = (f"{query} → {key}: {number(value, False)}" for key, value in zip(matrix.keys, values))
         colors = (color(value, largest, False) for value in values)
-        cells = (f'<td style="background:{one}" title="{escape(title)}"></td>' for one, title in zip(colors, titles))
+        pairs = zip(colors, titles)
+        cells = (f'<td style="background:{shade}" title="{escape(title)}"></td>' for shade, title in pairs)
         rows += f"<tr><th>{escape(query)}</th>{''.join(cells)}</tr>"
     heads = "".join(f"<th>{escape(key)}</th>" for key in matrix.keys)
     return f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def shortened(text: str) -> str:
-    """Return the repr of a text, cut off after SHOWN characters."""
-    return repr(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+    """Return the repr of a text, cut off after REPR_LETTERS characters."""
+    return repr(text if len(text) <= REPR_LETTERS else text[: REPR_LETTERS - 1] + "…")

@@ -1,4 +1,4 @@
-"""Attention weights of any axes as matrices with names for their rows and columns, for pictures and pages."""
+"""Attention weights with any axes as matrices with named rows and columns, for pictures and pages."""
 
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -15,7 +15,7 @@ NO_HEADS = "expected the heads of an encoder that is a transformer, found anothe
 class Matrix(NamedTuple):
     """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column.
 
-    `rows` is what a row is: a query, a hop. `starts` are the keys, from 1 on, that begin a word between white space.
+    `rows` is the kind of the rows, "query" or "hop". `starts` are the keys, from 1 on, that begin a word between white space.
     """
 
     weights: Numbers
@@ -33,7 +33,7 @@ def matrices(
     axes: Sequence[str] = AXES,
     title: Optional[str] = None,
 ) -> list[Matrix]:
-    """Split weights, see `draw_heatmap`, into Matrices by head, layer or step; other rows are numbered ("hop 1")."""
+    """Split weights (see `draw_heatmap`) into Matrices by head, layer or step; rows that are not queries get numbers ("hop 1")."""
     weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
     if weights.ndim == len(names) == 1:
         weights, names = weights[None], ["mean", *names]
@@ -62,5 +62,5 @@ def singular(axis: str) -> str:
 
 
 def rounded(values: ArrayLike, digits: int = 4) -> Any:
-    """Return numbers as lists for JSON, to so many digits."""
+    """Return numbers as lists for JSON, rounded to `digits`."""
     return numpy.asarray(values, dtype="float64").round(digits).tolist()

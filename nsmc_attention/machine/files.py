@@ -1,4 +1,4 @@
-"""Files and folders that appear under their final name complete or not at all.
+"""Atomic files and folders: they appear under their final name complete or not at all.
 
 They are written beside the target, flushed to the disk and renamed. A process killed by SIGKILL leaves at most a
 `.partial-*` sibling, which may be deleted.
@@ -19,7 +19,7 @@ from ..errors import DataError, NsmcError
 
 PREFIX = ".partial-"
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EMFILE)
-# Called before SIGINT or SIGTERM ends a command, which runs no `finally` block (see `cli`)
+# Functions to call before SIGINT or SIGTERM ends a command, which runs no `finally` block (see `cli`)
 endings: list[Callable[[], object]] = []
 
 
@@ -27,7 +27,7 @@ endings: list[Callable[[], object]] = []
 def replaced_file(path: Union[str, Path]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it becomes `path` on success and is removed on an error.
 
-    A symbolic link is kept and its target replaced; a device or a pipe is yielded as it is. DataError where the folder
+    A symbolic link is kept and its target replaced; a device or a pipe is yielded as it is. DataError if the folder
     does not exist or is not writable, or the disk is full.
     """
     path = linked(path)
@@ -73,7 +73,7 @@ def linked(path: Union[str, Path]) -> Path:
 
 
 def require_place(path: Path) -> None:
-    """Raise DataError where `path` is a folder or in none."""
+    """Raise DataError if `path` is a folder, or its parent folder does not exist."""
     if path.is_dir() or not path.parent.is_dir():
         reason = "is a folder" if path.is_dir() else f"no such folder {path.parent}"
         raise DataError(f"{path}: {reason}; name a file in a folder that exists")
@@ -124,7 +124,7 @@ def flush(path: Path) -> None:
 
 
 def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
-    """Return a file's bytes; `error` if there are more than `largest`, for no regular file, or if unreadable."""
+    """Return a file's bytes; `error` if it is larger than `largest`, not a regular file or not readable."""
     try:
         if path.exists() and not path.is_file():
             raise error(f"{path}: expected a regular file; put the file itself there")
@@ -138,7 +138,7 @@ def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
 
 
 def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str) -> Any:
-    """Return the value of a JSON text (str, or UTF-8 bytes); `error` for any other, or one nested too deeply."""
+    """Return the value of a JSON text (str, or UTF-8 bytes); `error` if it is invalid or nested too deeply."""
     try:
         return json.loads(content if isinstance(content, str) else content.decode())
     except (ValueError, RecursionError) as problem:
@@ -146,6 +146,6 @@ def read_json(content: Union[str, bytes], where: object, error: type[NsmcError],
 
 
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
-    """Yield {column: cell} of each row of the package's tables: UTF-8, cells between tabs, names in the first line."""
+    """Yield {column: cell} of each row of one of the package's tables: UTF-8, tab-separated, names in the first line."""
     names, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
     return (dict(zip(names, row)) for row in rows)

@@ -1,4 +1,4 @@
-"""MXNet, its Gluon and GluonNLP as networks and trainings import them; MissingPackage where there is no MXNet."""
+"""MXNet, Gluon and GluonNLP, imported for networks and trainings; MissingPackage without MXNet."""
 
 from .mxnet_shim import import_mxnet
 

@@ -1,7 +1,7 @@
-"""Lines for people in their language: Korean where the locale or `--language` says so, and messages.ko.json has them.
+"""Messages in the user's language: Korean if the locale or `--language` asks for it, and messages.ko.json has them.
 
-{names} there stand for what differs; what stands for {NAMES} is looked up too, as is what is beside a colon and between
-semicolons or commas. What programs read is never translated.
+There, {names} are placeholders; the text of {NAMES} is translated too, as are the parts of a line at colons, semicolons or
+commas. Output for programs is never translated.
 """
 
 import json
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Optional, TextIO
 
 LANGUAGES = ("ko", "en")
-# Where --language is kept, for worker processes too; after it, what says the locale
+# The variable that holds --language, for worker processes too, then those of the locale
 VARIABLES = VARIABLE, *_ = ("NSMC_ATTENTION_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
-# Colons of a line that is translated: each of more would be tried within each
+# Most colons of a line that is translated, because the line is split at each of them in turn
 COLONS = 16
 BLANK, ANYTHING = re.compile(r"\\\{(\w+)\\\}"), r"(?P<\1>(?:(?![;:] ).)+)"
 
@@ -28,7 +28,7 @@ def in_korean() -> bool:
 
 @contextmanager
 def speaking(language: Optional[str]) -> Iterator[None]:
-    """Write lines to stderr in one of LANGUAGES, that of the locale if None, within a `with` block."""
+    """Write lines to stderr in one of LANGUAGES (None: the locale's) within a `with` block."""
     before = os.environ.get(VARIABLE, "")
     os.environ[VARIABLE] = language or before
     try:
@@ -39,7 +39,7 @@ def speaking(language: Optional[str]) -> Iterator[None]:
 
 
 class Translated:
-    """A stream whose lines are written in the language of the user."""
+    """A stream that translates its lines into the user's language."""
 
     def __init__(self, stream: TextIO):
         self.stream = stream
@@ -53,19 +53,19 @@ class Translated:
 
 @lru_cache(maxsize=1)
 def table() -> tuple[list[tuple[re.Pattern[str], str]], dict[str, str]]:
-    """Return the lines, each as a pattern with its translation, the longest first; and {word: its translation}."""
+    """Return (pattern, translation) of lines, the longest first, and {word: translation}."""
     content = json.loads(Path(__file__).with_name("messages.ko.json").read_text(encoding="utf-8"))
     lines = sorted(content["lines"].items(), key=lambda pair: -len(BLANK.sub("", re.escape(pair[0]))))
-    return [(re.compile(BLANK.sub(ANYTHING, re.escape(line))), said) for line, said in lines], content["words"]
+    return [(re.compile(BLANK.sub(ANYTHING, re.escape(line))), text) for line, text in lines], content["words"]
 
 
 def translated(line: str) -> str:
-    """Return a line in the language of the user, as it is where the table lacks it."""
+    """Return a line in the user's language, unchanged if the table lacks it."""
     return korean(line) if in_korean() else line
 
 
 def word(name: str) -> str:
-    """Return a word of a picture or bar in the language of the user, as it is where the table lacks it."""
+    """Return a word of a picture or bar in the user's language, unchanged if the table lacks it."""
     return table()[1].get(name, name) if in_korean() else name
 
 
@@ -74,11 +74,11 @@ def korean(line: str) -> str:
     if line.count(": ") > COLONS:
         return line
     lines, words = table()
-    for pattern, said in lines:
+    for pattern, translation in lines:
         if match := pattern.fullmatch(line):
             blanks = match.groupdict().items()
             filled = {key: words.get(text) or korean(text) if key.isupper() else text for key, text in blanks}
-            return said.format(**filled)
+            return translation.format(**filled)
     for colon in re.finditer(": ", line):
         where, message = line[: colon.start()], line[colon.end() :]
         if "; " not in where and korean(message) != message:

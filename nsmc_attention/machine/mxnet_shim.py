@@ -1,14 +1,14 @@
-"""The one place where MXNet is first imported: made to work with today's numpy and to use the available cores.
+"""The import of MXNet, made to work with today's numpy and to use the available cores.
 
 MXNet 1.9.1, which is retired, reads names at import that numpy 1.24 (apache/mxnet#21165), numpy 2 and Python 3.12
-(distutils) removed: they exist again while MXNet is imported. Three settings decide the speed on a CPU, each left alone
-where the user has set it (figures in benchmarks/speed/README.md):
+(distutils) removed: they are restored while MXNet is imported. Three variables decide the speed on a CPU, unless the user
+has set them (figures in benchmarks/speed/README.md):
 
-OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core. GOMP_SPINCOUNT     Turns in
-which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
-                   a busy process, the time that the other thread needs.
-MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used OpenMP, libgomp counts more threads than
-                   cores and puts them to sleep at every operator (from the first checkpoint on, a third slower).
+OMP_NUM_THREADS    MXNet would use half the cores, because it expects two hardware threads a core.
+GOMP_SPINCOUNT     Iterations in which a thread waits actively for the others before it sleeps. With libgomp's default
+                   of 300,000 it takes time from other threads if another process is busy.
+MXNET_ENGINE_TYPE  NaiveEngine runs everything in one thread. With two threads that have used OpenMP, libgomp counts more
+                   threads than cores and lets them sleep at every operator (a third slower after the first checkpoint).
 """
 
 import math
@@ -23,10 +23,10 @@ from ..errors import INSTALL_TRAINING, ConfigError, MissingPackage, did_you_mean
 from .processes import cores
 
 DEVICES = ("auto", "cpu", "gpu")
-# From Python 3.13 on pip leaves MXNet out, as setup.cfg says
+# From Python 3.13 on pip skips MXNet (setup.cfg)
 INSTALL_BESIDE = " && pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
 INSTALL = INSTALL_TRAINING + (INSTALL_BESIDE if sys.version_info >= (3, 13) else "")
-# Of numpy: what MXNet reads, and functions that it looks up but never calls
+# Names removed from numpy: values that MXNet reads, and functions that it looks up but never calls
 REMOVED_VALUES = {"float_": float, "PZERO": 0.0, "NZERO": -0.0, "NaN": math.nan, "NAN": math.nan, "NINF": -math.inf}
 REMOVED_VALUES.update(dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), math.inf))
 REMOVED_FUNCTIONS = (
@@ -35,7 +35,7 @@ REMOVED_FUNCTIONS = (
 
 
 def import_mxnet() -> Any:
-    """Import and return the module mxnet; MissingPackage where there is no wheel for this platform."""
+    """Import and return the module mxnet; MissingPackage if it cannot be imported."""
     # not at the top: engines without MXNet import this file too
     from importlib.metadata import PackageNotFoundError, version
 
@@ -50,7 +50,7 @@ def import_mxnet() -> Any:
         with removed_names(), stderr_closed():
             import mxnet
 
-            # the first operation (on Python 3.9 the import) starts the engine, which prints its name if not the default
+            # the first operation (on Python 3.9 the import) starts the engine, which prints its name unless it is the default
             mxnet.nd.waitall()
     except (ImportError, OSError) as problem:  # OSError: a library of CUDA is missing
         raise MissingPackage(
@@ -62,10 +62,10 @@ def import_mxnet() -> Any:
 
 @contextmanager
 def removed_names() -> Iterator[None]:
-    """Give back what MXNet looks for at import within a `with` block; `numpy.bool` stays, which it reads later too."""
+    """Restore the names that MXNet imports within a `with` block; `numpy.bool`, which it reads later too, stays."""
     import numpy
 
-    # their lazily imported parts must not meet the names
+    # imported first: their modules must not see the restored names
     import numpy.ma
     import numpy.random
     import scipy.stats  # noqa: F401
@@ -77,7 +77,7 @@ def removed_names() -> Iterator[None]:
         modules = {}
     sys.modules.update(modules)
     with warnings.catch_warnings():
-        # a numpy that has a name may warn of it
+        # a numpy that still has a name may warn about it
         warnings.simplefilter("ignore")
         absent = [name for name in (*REMOVED_VALUES, *REMOVED_FUNCTIONS) if not hasattr(numpy, name)]
         for name in absent:
@@ -95,20 +95,20 @@ def removed_names() -> Iterator[None]:
 @contextmanager
 def stderr_closed() -> Iterator[None]:
     """Discard what native code prints to stderr within a `with` block."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
+    stderr, devnull = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(devnull)
 
 
 def choose_device(name: str) -> Any:
     """Return the MXNet context for "auto", "cpu" or "gpu"; auto is the GPU if MXNet sees one.
 
-    ConfigError for another name, and for "gpu" if there is none: MXNet itself would abort the process.
+    ConfigError for another name, and for "gpu" without a GPU, for which MXNet itself would abort the process.
     """
     if name not in DEVICES:
         raise ConfigError(f"unknown device {name!r}{did_you_mean(name, DEVICES)}")

@@ -9,12 +9,12 @@ from .messages import word
 
 
 def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = None, **options: Any) -> Any:
-    """Return tqdm's bar over items, with tqdm's options; shown (None) in a terminal or a notebook, not in a log.
+    """Return tqdm's bar over items, with tqdm's options; `shown` None shows it in a terminal or notebook, not in a log.
 
-    Without tqdm none is shown.
+    Without tqdm no bar is shown.
     """
     notebook = in_notebook()
-    # the stream of a notebook is no terminal
+    # a notebook's stderr is not a terminal
     if not (shown or shown is None and (notebook or sys.stderr.isatty())) or find_spec("tqdm") is None:
         return HiddenBar(items)
     options.update((name, word(options[name])) for name in ("desc", "unit") if name in options)
@@ -22,14 +22,14 @@ def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = 
 
     if notebook:
         with warnings.catch_warnings():
-            # without ipywidgets a notebook shows text; it imports asyncio too, 15 ms that a terminal need not wait
+            # without ipywidgets a notebook shows text; tqdm.auto imports asyncio, 15 ms that a terminal need not wait
             warnings.filterwarnings("ignore", message="IProgress not found")
             from tqdm.auto import tqdm
     return tqdm(items, file=sys.stderr, mininterval=0.5, **options)
 
 
 class HiddenBar:
-    """A stand-in for a bar of tqdm that is not shown: its import takes 7 ms, as long as some commands compute."""
+    """A hidden bar without tqdm, whose import takes 7 ms, as long as some commands compute."""
 
     n = 0
 

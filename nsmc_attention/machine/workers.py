@@ -1,6 +1,6 @@
 """Worker processes: each runs one task at a time, and ends with its parent. Tasks and results are pickled through pipes.
 
-They are new processes: a fork beside an engine's threads may hang, and `multiprocessing` runs the caller's main module again.
+They are new processes: a fork of an engine's threads may hang, and `multiprocessing` runs the caller's main module again.
 """
 
 import os
@@ -20,7 +20,7 @@ CODE = "import sys; sys.path[:] = {path!r}; from {module} import work; work({par
 
 
 class Workers(ThreadPoolExecutor):
-    """A pool of `count` processes for a `with` block, whose end ends them. BrokenExecutor if one was killed."""
+    """A pool of `count` processes, killed at the end of its `with` block. BrokenExecutor if one was killed before."""
 
     def __init__(self, count: int):
         # each thread waits for the result of a process
@@ -31,7 +31,7 @@ class Workers(ThreadPoolExecutor):
             connection, other = Pipe()
             descriptor = other.fileno()
             code = CODE.format(path=sys.path, module=__name__, parent=os.getpid(), descriptor=descriptor)
-            # what a library prints is no output; in a session of its own, which Ctrl-C does not reach
+            # libraries must not print to stdout; Ctrl-C does not reach a new session
             options: Any = {"stdin": DEVNULL, "stdout": DEVNULL, "start_new_session": True}
             self.processes.append(Popen([sys.executable, "-c", code], pass_fds=[descriptor], **options))
             other.close()
@@ -62,7 +62,7 @@ class Workers(ThreadPoolExecutor):
 
 
 def work(parent: int, descriptor: int) -> None:
-    """Run the tasks that come by a pipe; numpy gets one thread, because its idle threads keep the cores busy."""
+    """Run the tasks from a pipe; numpy gets one thread, because its idle threads keep the cores busy."""
     os.environ["OMP_NUM_THREADS"] = "1"
     exit_with_parent(parent)
     collect_seldom()
@@ -76,7 +76,7 @@ def work(parent: int, descriptor: int) -> None:
 
 
 def outcome(task: bytes) -> bytes:
-    """Return the pickled result of a pickled task, None, ""; or None, what it raised, and where."""
+    """Run a pickled task; return the pickled (result, None, "") or (None, exception, traceback)."""
     try:
         function, values, named = ForkingPickler.loads(task)
         return bytes(ForkingPickler.dumps((function(*values, **named), None, "")))

@@ -1,4 +1,4 @@
-"""Classification metrics by scikit-learn; takes arrays, knows nothing of networks or files."""
+"""Classification metrics by scikit-learn, calibration and log-odds, on arrays; independent of networks and files."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..machine.aliases import Record
 from ..network.parameters import NGRAM_TABLE, Arrays
 
-# Those that trainings and comparisons keep
+# Metrics that trainings and comparisons report
 HEADLINE = ("accuracy", "f1", "log_loss", "ece")
 
 
 def metrics(labels: ArrayLike, probability: ArrayLike) -> Record:
-    """Score (N,) probabilities of `positive` against (N,) labels of 0 and 1; positive from 0.5 on.
+    """Score probabilities of positive (N,) against labels (N,) of 0 and 1; the threshold is 0.5.
 
     Returns n; accuracy, f1, precision, recall (of positive), roc_auc (None if all labels are the same), log_loss
     (nats), ece as floats; confusion as [[true negative, false positive], [false negative, true positive]].
@@ -41,13 +41,13 @@ def metrics(labels: ArrayLike, probability: ArrayLike) -> Record:
 
 
 def headline(labels: ArrayLike, probability: ArrayLike) -> dict[str, float]:
-    """Return those `metrics` that HEADLINE names."""
+    """Return the `metrics` of HEADLINE."""
     figures = metrics(labels, probability)
     return {name: figures[name] for name in HEADLINE}
 
 
 def share_interval(share: float, count: int) -> tuple[float, float]:
-    """Return the 95 % interval (Wilson 1927) of a share, 0 to 1, that was measured on `count` reviews."""
+    """Return the 95 % interval (Wilson 1927) of a share, 0..1, measured on `count` reviews."""
     from scipy.stats import binomtest
 
     bounds = binomtest(round(share * count), count).proportion_ci(method="wilson")
@@ -55,9 +55,9 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
 
 
 def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:
-    """Mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
+    """Return the mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
 
-    Guo et al. 2017 (arXiv:1706.04599), equation 3, with 15 bins as there. Confidence lies in 0.5..1.
+    Guo et al. 2017 (arXiv:1706.04599), equation 3, with 15 bins as in the paper. Confidence lies in 0.5..1.
     """
     confidence = numpy.maximum(probability, 1 - probability)
     correct = (probability >= 0.5) == (labels == 1)
@@ -68,9 +68,9 @@ def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], 
 
 
 def evenness(token_weights: Iterable[ArrayLike]) -> float:
-    """Return how evenly (T,) weights are spread: their entropy divided by that of equal ones, averaged over reviews.
+    """Return the normalized entropy of weights (T,), divided by that of equal weights, averaged over reviews.
 
-    0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
+    0 (one token has all weight) to 1 (equal weights); reviews of one token are left out.
     """
     from scipy.stats import entropy
 
@@ -81,9 +81,9 @@ def evenness(token_weights: Iterable[ArrayLike]) -> float:
 
 
 def overlap(weights: Iterable[ArrayLike]) -> float:
-    """Return how far the hops (R, T) of a review attend to the same tokens, 0 to 1 (all equal), averaged over reviews.
+    """Return the overlap of the hops (R, T) of a review, 0 to 1 (all hops equal), averaged over reviews.
 
-    The mean over all pairs of hops of their histogram intersection (Swain & Ballard 1991); 0 of a single hop.
+    The mean histogram intersection (Swain & Ballard 1991) over all pairs of hops; 0 for a single hop.
     """
     reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
     shared = [numpy.minimum(a, b).sum() for hops in reviews if hops.shape[1] > 1 for a, b in combinations(hops, 2)]
@@ -91,22 +91,21 @@ def overlap(weights: Iterable[ArrayLike]) -> float:
 
 
 Floats = NDArray[numpy.float64]
-# The last layer of either network
+# Parameters of the last layer of both networks
 LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "dense.bias")
-RANGE = (0.2, 5.0)
-# The curvature of the prior of `fit_stacking`, as that of about 40 undecided reviews with log-odds of 1
+TEMPERATURES = (0.2, 5.0)
+# Curvature of the prior of `fit_stacking`, equal to that of about 40 undecided reviews with log-odds of 1
 PRIOR_STRENGTH = 10.0
-# A dev part of fewer reviews says little: n-grams are cross-fitted on the training part, and a warning tells it
+# Smallest reliable dev part; below it, n-grams are cross-fitted on the training part, and a warning is given
 FEW_DEV = 200
 
 
 def calibration(odds: Floats, labels: ArrayLike, wide: Optional[Floats] = None, wide_alone: float = 1.0) -> Record:
-    """Fit the weights of the network's log-odds (N,) and of the n-grams' (wide), on the dev part with its labels (N,).
+    """Fit the weights of the network's log-odds (N,) and the n-grams' (`wide`) to the labels (N,) of the dev part.
 
-    Without n-grams by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no label; with
-    them by `fit_stacking`, whose prior is the network as it is and half of what the n-grams' log-odds are worth by
-    themselves (`wide_alone`). Returns scale of the network's log-odds, wide_scale (0 without), bias; `before` (the
-    network alone) and `after`, the `headline` metrics.
+    Without n-grams, one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no label; otherwise
+    `fit_stacking` with prior 1 for the network and half of `wide_alone`, the n-grams' best weight without the network.
+    Returns scale (of the network), wide_scale (0 without n-grams), bias, and `headline` metrics: `before`, `after`.
     """
     from scipy.special import expit
 
@@ -126,10 +125,10 @@ def calibration(odds: Floats, labels: ArrayLike, wide: Optional[Floats] = None, 
 
 
 def fit_stacking(odds: Floats, labels: ArrayLike, prior: Sequence[float]) -> tuple[list[float], float]:
-    """Return weights of K log-odds (N, K), none below 0, and a bias, by logistic regression on the labels (N,).
+    """Fit non-negative weights of K log-odds (N, K), and a bias, by logistic regression on the labels (N,).
 
-    A Gaussian prior of PRIOR_STRENGTH holds each weight near its `prior` and the bias near 0: a few reviews hardly move
-    them, and thousands decide. Without it, and with weights below 0, five dev reviews could reverse a model.
+    A Gaussian prior of PRIOR_STRENGTH holds each weight near its `prior` and the bias near 0: a few reviews hardly change
+    them, thousands do. Without the prior and the bound, five dev reviews could reverse a model.
     """
     from scipy.optimize import minimize
     from scipy.special import expit
@@ -148,31 +147,32 @@ def fit_stacking(odds: Floats, labels: ArrayLike, prior: Sequence[float]) -> tup
 
 
 def calibrated(arrays: Arrays, fitted: Record) -> Arrays:
-    """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
-    changed = dict(arrays)
+    """Apply a `calibration` to the last layer of a network's parameters, {name: array}."""
+    calibrated_arrays = dict(arrays)
     halves = numpy.array([-0.5, 0.5])
     for name in arrays:
         if name in LAST_WEIGHT:
-            changed[name] = (arrays[name] * fitted["scale"]).astype("float32")
+            calibrated_arrays[name] = (arrays[name] * fitted["scale"]).astype("float32")
             if NGRAM_TABLE in arrays:
-                changed[name][:, -1] = fitted["wide_scale"] * halves
+                calibrated_arrays[name][:, -1] = fitted["wide_scale"] * halves
         elif name in LAST_BIAS:
-            changed[name] = (arrays[name] * fitted["scale"] + fitted["bias"] * halves).astype("float32")
-    return changed
+            calibrated_arrays[name] = (arrays[name] * fitted["scale"] + fitted["bias"] * halves).astype("float32")
+    return calibrated_arrays
 
 
 def log_odds(probability: ArrayLike, smallest: float = 1e-12) -> Floats:
-    """Return the log-odds of probabilities, which count as no less than `smallest` and as much below 1."""
+    """Return the log-odds of probabilities, clipped to `smallest` and 1 - `smallest`."""
     clipped = numpy.clip(probability, smallest, 1 - smallest)
     return numpy.asarray(numpy.log(clipped) - numpy.log1p(-clipped))
 
 
 def temperature(odds: Floats, labels: ArrayLike) -> float:
-    """Return the divisor of the log-odds (N,), within RANGE, that gives these labels (N,) the smallest log loss."""
+    """Return the divisor of log-odds (N,), within TEMPERATURES, that minimizes the log loss of the labels (N,)."""
     from scipy.optimize import minimize_scalar
 
     margins = (2 * numpy.asarray(labels) - 1) * odds
+    bounds = numpy.log(TEMPERATURES)
     logarithm = minimize_scalar(
-        lambda power: numpy.logaddexp(0, -margins / numpy.exp(power)).mean(), bounds=numpy.log(RANGE), method="bounded"
+        lambda power: numpy.logaddexp(0, -margins / numpy.exp(power)).mean(), bounds=bounds, method="bounded"
     ).x
     return float(numpy.exp(logarithm))

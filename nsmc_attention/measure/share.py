@@ -3,15 +3,15 @@
     probabilities -> Evidence (a histogram of their log-odds) -> posterior over shares -> Share
     a sample's ten stars -> the shares of stars -> the shift of the log-odds --/
 
-Counting labels is biased: a classifier that was calibrated on as much praise as blame, and errs on 10 % of both, counts
-82 % in a table with 90 % praise. The prior shift of Saerens, Latinne & Decaestecker 2002 (Neural Computation 14,
+A count of labels is biased: a classifier that was calibrated on equal numbers of both labels, and errs on 10 % of each,
+counts 82 % in a table with 90 % praise. The prior shift of Saerens, Latinne & Decaestecker 2002 (Neural Computation 14,
 equation 2.4) corrects this. Its likelihood is
 
     L(s) = product over reviews of s q + (1 - s) (1 - q),    q = expit(log-odds + shift)
 
-whose maximum is the fixed point of their EM. The shift stands for neutral reviews, and for what the model errs on in
-this table. A sample tells it where heads know stars; the posterior is the mean over several shifts around it, so that
-its interval does not shrink to nothing in a large table, where the model's own errors remain.
+whose maximum is the fixed point of their EM. The shift stands for neutral reviews, and for the model's errors in this
+table. With heads for stars, a sample estimates it. The posterior is the mean over several shifts around the estimate, so
+that its interval does not shrink to nothing in a large table, where the model's own errors remain.
 """
 
 import math
@@ -28,34 +28,33 @@ from .metrics import log_odds
 
 Floats = NDArray[numpy.float64]
 
-# Standard deviation of the shift of log-odds, chosen on films and comments (docs/share.md), and how many are averaged over
+# Standard deviation of the shift of log-odds, chosen on films and comments (docs/share.md), and number of shifts averaged
 SHARE_SHIFT, SHIFTS = 0.5, 5
 COVERAGE = 0.95
-# Fewer reviews, or a wider interval, say too little for a number
+# Fewest reviews and widest interval of an estimate
 FEWEST_TEXTS, WIDEST_INTERVAL = 6, 0.65
-# Of an interval's length, how near 0 or 1 the mean is where the posterior is densest there: an exponential's has a third
+# Largest distance of the mean from 0 or 1, as a share of the interval, if the posterior is densest there (exponential: 1/3)
 SHARE_EDGE = 0.36
-# Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
-GRID_WIDTH, SIDE, SHARE_GRID = 0.2, 75, 100
-BINS = 2 * SIDE + 1
-# Shifts of the log-odds that stars may ask for
-SHIFTED = numpy.linspace(-3, 3, 61)
-# Mean probabilities of 1 to 10 stars for raw reviews; where each side's stars begin; few steps, or EM fits single reviews
+# Width of a bin of log-odds, bins on either side of 0, and number of shares in the posterior
+GRID_WIDTH, SIDE_BINS, SHARE_GRID = 0.2, 75, 100
+BINS = 2 * SIDE_BINS + 1
+# Candidate shifts of the log-odds, of which the stars choose one
+SHIFT_GRID = numpy.linspace(-3, 3, 61)
+# Mean probabilities of 1 to 10 stars for raw reviews; first index of each side's stars; EM steps, few against overfitting
 RAW_STARS = numpy.array([82, 18, 19, 22, 47, 67, 95, 126, 104, 420]) / 1000
-SIDES_OF_STARS, STEPS = (0, 4, 7), 5
-# The middles of equal parts of 0..1
+SIDES_OF_STARS, EM_STEPS = (0, 4, 7), 5
+# Midpoints of equal parts of 0..1
 SHARES = (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
-# Numbers of reviews that the prior of groups may be worth
+# Candidate weights of the prior of groups, in reviews
 CONCENTRATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-# The share of a table's rows that one text is for it to count once, and the number of them
-OFTEN, FEWEST_ROWS = 0.1, 4
+# Smallest share and smallest number of a table's rows for which a repeated text counts once
+REPEATED_SHARE, FEWEST_ROWS = 0.1, 4
 
 
 class Share(NamedTuple):
     """An estimated share of positive reviews, 0..1: None for fewer than FEWEST_TEXTS or an interval wider than WIDEST_INTERVAL.
 
-    low and high are the ends of the 95 % interval, 0 or 1 where the share may be as small or as large as it can be; n
-    is the number of reviews without blank ones.
+    low and high are the ends of the 95 % interval, which may reach 0 or 1; n is the number of reviews that are not blank.
     """
 
     share: Optional[float]
@@ -64,7 +63,7 @@ class Share(NamedTuple):
     n: int
 
     def __str__(self) -> str:
-        """Return it in words: "about 82 % (75 to 88)", or what is known where that is no number."""
+        """Return it in words: "about 82 % (75 to 88)", "75 % or more", or "unknown (20 to 90 %)"."""
         low, high = math.floor(round(100 * self.low, 6)), math.ceil(round(100 * self.high, 6))
         if self.share is None:
             return f"unknown ({low} to {high} %)"
@@ -73,7 +72,7 @@ class Share(NamedTuple):
 
     @property
     def bound(self) -> Optional[str]:
-        """The known end of the interval, "low" or "high", where the likeliest share is 0 or 1; None of an estimate."""
+        """The known end of the interval, "low" or "high", if the likeliest share is 1 or 0, else None."""
         if self.share is None:
             return None
         if self.high >= 1 and 1 - self.share < max(SHARE_EDGE * (1 - self.low), 1 / SHARE_GRID):
@@ -86,10 +85,10 @@ UNKNOWN = Share(None, 0.0, 1.0, 0)
 
 @dataclass(frozen=True)
 class Evidence:
-    """Probabilities by bins of their log-odds, and what a sample says of its stars: small, and addable.
+    """A histogram of log-odds and a sample of predicted stars: small, and addable.
 
-    `bins` (BINS,): numbers of reviews. `sample` (S, 12): how many reviews of the table one stands for, its bin, and its
-    probabilities of 1 to 10 stars.
+    `bins` (BINS,) are numbers of reviews. `sample` (S, 12) holds for each sampled review the number of the table's reviews
+    that it stands for, its bin, and its probabilities of 1 to 10 stars.
     """
 
     bins: Floats
@@ -97,7 +96,7 @@ class Evidence:
 
     @classmethod
     def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
-        """Count (N,) probabilities, 0..1, NaN if blank; `prior`: log-odds of positive where they were calibrated."""
+        """Count probabilities (N,), 0..1, NaN if blank; `prior` are the log-odds of positive in the calibration data."""
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         places = bins_of(values[~numpy.isnan(values)], prior)
         return cls(numpy.bincount(places, minlength=BINS).astype("float64"))
@@ -111,20 +110,20 @@ class Evidence:
 
     @property
     def shift(self) -> float:
-        """The shift by which the log-odds of the sample say the share that its stars say; 0 without a sample."""
+        """The shift of the sample's log-odds that gives the share of its stars; 0 without a sample."""
         worth, places, stars = numpy.split(self.sample, [1, 2], axis=1)
         if not len(stars):
             return 0.0
-        # as many reviews as would tell as much if each stood for the same number (Kish 1965)
+        # weights that sum to the effective sample size (Kish 1965)
         worth = worth[:, 0] * worth.sum() / (worth**2).sum()
         counts, shares = numpy.bincount(places[:, 0].astype("int64"), worth, BINS), star_shares(stars, worth)
-        said = [normalized(likelihood(counts, shift)) @ SHARES for shift in SHIFTED]
+        estimates = [normalized(likelihood(counts, shift)) @ SHARES for shift in SHIFT_GRID]
         low, _, high = numpy.add.reduceat(shares, SIDES_OF_STARS)
-        return float(numpy.interp(high / (low + high), said, SHIFTED))
+        return float(numpy.interp(high / (low + high), estimates, SHIFT_GRID))
 
     @property
     def share(self) -> Share:
-        """The estimated share, by a prior that holds all shares for equally likely."""
+        """The estimated share, with a uniform prior."""
         return summary(posteriors(self.bins, self.shift), self.n)
 
 
@@ -133,9 +132,9 @@ NOTHING = Evidence(numpy.zeros(BINS))
 
 @dataclass(frozen=True)
 class Tally:
-    """Numbers of rows, errors, labels, positive ones and texts with Hangul, and `evidence` of the share, which add up.
+    """Numbers of rows, errors, labels, positive labels and texts with Hangul, and `evidence` of the share; addable.
 
-    `repeated` counts the texts that OFTEN of the rows are, each of which is in the evidence once.
+    `repeated` counts the texts that make up a REPEATED_SHARE of the rows; each of them is in the evidence once.
     """
 
     rows: int = 0
@@ -150,12 +149,12 @@ class Tally:
     def of(
         cls, texts: Sequence[str], probabilities: Sequence[Optional[float]], errors: int = 0, prior: float = 0.0
     ) -> "Tally":
-        """Count texts with their probabilities of positive, None or NaN for a blank one; `prior` as in Evidence."""
+        """Count texts with their probabilities of positive, None or NaN if blank; `prior` as in Evidence."""
         known = ~numpy.isnan(values := numpy.array(probabilities, dtype="float64"))
         positive, korean = int((values >= 0.5).sum()), len([*filter(HANGUL.search, texts)])
         repeated = often(Counter(numpy.array(texts, dtype=object)[known].tolist()), labels := int(known.sum()))
         others = values[[text not in repeated for text in texts] if repeated else known].tolist()
-        others += {text: one for text, one in zip(texts, values.tolist()) if text in repeated and one == one}.values()
+        others += {text: p for text, p in zip(texts, values.tolist()) if text in repeated and p == p}.values()
         return cls(len(texts), errors, labels, positive, korean, Evidence.of(others, prior), repeated)
 
     def __add__(self, other: "Tally") -> "Tally":
@@ -163,43 +162,43 @@ class Tally:
 
     @property
     def share(self) -> Share:
-        """The estimated share of positive reviews; unknown where most texts have no Hangul."""
-        foreign = 2 * self.korean < self.labels
-        return UNKNOWN._replace(n=self.evidence.n) if foreign else self.evidence.share
+        """The estimated share of positive reviews; unknown if most texts have no Hangul."""
+        is_foreign = 2 * self.korean < self.labels
+        return UNKNOWN._replace(n=self.evidence.n) if is_foreign else self.evidence.share
 
     def in_words(self) -> str:
-        """Return a line about the share, beside that of the labels, which is biased, and about repeated texts."""
+        """Return a line on the share, on the biased share of the labels, and on repeated texts."""
         (share, low, high, _), line = self.share, f"positive reviews: {self.share}"
         if self.labels:
-            counted = self.positive / self.labels
-            within = ", within the interval" if share is not None and low <= counted <= high else ""
-            line += f"; {100 * counted:.0f} % of the labels{within}"
-        if again := often(self.repeated, self.labels):
-            text, *others = again
+            label_share = self.positive / self.labels
+            within = ", within the interval" if share is not None and low <= label_share <= high else ""
+            line += f"; {100 * label_share:.0f} % of the labels{within}"
+        if repeated := often(self.repeated, self.labels):
+            text, *others = repeated
             more = f" or {len(others)} other text{'s' * (len(others) > 1)}" * bool(others)
-            line += f"; {sum(again.values()):,} rows are {text[:40]!r}{more}, which count once"
+            line += f"; {sum(repeated.values()):,} rows are {text[:40]!r}{more}, which count once"
         return line
 
 
-def often(counts: "Counter[str]", whole: int) -> "Counter[str]":
-    """Return the texts that OFTEN of a whole table's rows are, and FEWEST_ROWS."""
-    return Counter({text: count for text, count in counts.items() if count >= max(FEWEST_ROWS, OFTEN * whole)})
+def often(counts: "Counter[str]", rows: int) -> "Counter[str]":
+    """Return the texts that make up a REPEATED_SHARE of a table's rows, and at least FEWEST_ROWS."""
+    return Counter({text: count for text, count in counts.items() if count >= max(FEWEST_ROWS, REPEATED_SHARE * rows)})
 
 
 def bins_of(probabilities: Floats, prior: float) -> NDArray[numpy.int64]:
-    """Return the bins (N,) of the log-odds of probabilities, less `prior`."""
+    """Return the bins (N,) of the log-odds of probabilities less `prior`."""
     odds = (log_odds(probabilities) - prior) / GRID_WIDTH
-    return numpy.asarray(numpy.rint(odds).clip(-SIDE, SIDE) + SIDE, dtype="int64")
+    return numpy.asarray(numpy.rint(odds).clip(-SIDE_BINS, SIDE_BINS) + SIDE_BINS, dtype="int64")
 
 
 def star_shares(stars: Floats, worth: Floats) -> Floats:
-    """Return the shares of 1 to 10 stars in a table (10,), by the probabilities of each for its reviews, (S, 10).
+    """Estimate the shares of 1 to 10 stars in a table (10,) from the probabilities of stars of its reviews, (S, 10).
 
-    By the EM of Saerens et al. 2002 for ten classes; beside the reviews, each of which counts `worth` (S,), are as many
-    of RAW_STARS as the root of their number (Steinhaus 1957).
+    The EM of Saerens et al. 2002 for ten classes. Each review counts `worth` (S,); pseudo-counts with the shares
+    RAW_STARS, as many as the root of the number of reviews, are added (Steinhaus 1957).
     """
     ratios, shares = stars / RAW_STARS, RAW_STARS
-    for _ in range(STEPS):
+    for _ in range(EM_STEPS):
         chances = ratios * shares
         shares = (worth / chances.sum(axis=1)) @ chances + math.sqrt(worth.sum()) * RAW_STARS
         shares = shares / shares.sum()
@@ -207,20 +206,20 @@ def star_shares(stars: Floats, worth: Floats) -> Floats:
 
 
 def shrunk(groups: NDArray[Any], table: Evidence = NOTHING) -> list[Share]:
-    """Return the share of each of the groups of a table (G, BINS), pulled towards the table's own, the more the smaller they are.
+    """Return the share of each group of a table (G, BINS), shrunk towards the table's share, small groups the most.
 
-    The prior is a beta distribution around the table's share (empirical Bayes); how many reviews it is worth is what
-    makes the groups' probabilities most likely. The sample of the `table` speaks for all groups.
+    The prior is a beta distribution around the table's share (empirical Bayes); its weight maximizes the likelihood of the
+    groups. The sample of the `table` counts for all groups.
     """
-    found = posteriors(groups, table.shift, pooled=True)
-    return [summary(row, int(n)) for row, n in zip(found, groups.sum(axis=1))]
+    rows = posteriors(groups, table.shift, pooled=True)
+    return [summary(row, int(n)) for row, n in zip(rows, groups.sum(axis=1))]
 
 
 def posteriors(counts: NDArray[Any], middle: float = 0.0, pooled: bool = False) -> Floats:
-    """Return (..., SHARE_GRID), how likely each share is for (..., BINS) log-odds; rows sum to 1.
+    """Return the posterior over shares (..., SHARE_GRID) for log-odds (..., BINS); rows sum to 1.
 
-    The mean over several shifts of the log-odds around the `middle` one. `pooled` takes rows for groups of one table,
-    which is the prior of each.
+    It is averaged over several shifts of the log-odds around `middle`. `pooled` treats rows as groups of one table, whose
+    share is their prior.
     """
     total = numpy.zeros((*counts.shape[:-1], SHARE_GRID))
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
@@ -232,22 +231,22 @@ def posteriors(counts: NDArray[Any], middle: float = 0.0, pooled: bool = False) 
 
 
 def likelihood(counts: NDArray[Any], shift: float) -> Floats:
-    """Return the logarithm of L of each share, (..., SHARE_GRID), for (..., BINS) log-odds."""
-    positive = 1 / (1 + numpy.exp(-(numpy.arange(-SIDE, SIDE + 1) * GRID_WIDTH) - shift))
-    # of a review with each of these log-odds, for each share
+    """Return log L of each share, (..., SHARE_GRID), for log-odds (..., BINS)."""
+    positive = 1 / (1 + numpy.exp(-(numpy.arange(-SIDE_BINS, SIDE_BINS + 1) * GRID_WIDTH) - shift))
+    # (BINS, SHARE_GRID): log-likelihood of one review in each bin, for each share
     return numpy.asarray(counts @ numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES)))
 
 
 def normalized(logs: NDArray[Any]) -> NDArray[Any]:
-    """Turn rows of logarithms into their numbers, which sum to 1, in place: there may be 10,000 groups."""
+    """Turn rows of log-likelihoods into probabilities that sum to 1, in place: there may be 10,000 groups."""
     logs -= numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)
     return numpy.asarray(numpy.exp(logs, out=logs))
 
 
 def group_prior(logs: Floats) -> Floats:
-    """Return (SHARE_GRID,), the logarithm of the beta distribution around the share of a table that makes its groups likeliest.
+    """Return the log prior of groups (SHARE_GRID,), the beta distribution around the table's share that fits them best.
 
-    Of those that are worth one of CONCENTRATIONS, by the groups' (G, SHARE_GRID) log-likelihoods.
+    Its weight is one of CONCENTRATIONS; `logs` (G, SHARE_GRID) are the groups' log-likelihoods.
     """
     middle, sizes = normalized(logs.sum(axis=0)) @ SHARES, numpy.array(CONCENTRATIONS)[:, None]
     priors = (sizes * middle - 1) * numpy.log(SHARES) + (sizes * (1 - middle) - 1) * numpy.log1p(-SHARES)
@@ -256,7 +255,7 @@ def group_prior(logs: Floats) -> Floats:
 
 
 def summary(posterior: Floats, n: int) -> Share:
-    """Return the mean of a posterior (SHARE_GRID,), and the ends of the likeliest shares that hold COVERAGE."""
+    """Return the mean of a posterior (SHARE_GRID,), and the highest-density interval with COVERAGE."""
     if not n:
         return UNKNOWN
     order = numpy.argsort(-posterior, kind="stable")

@@ -40,7 +40,7 @@ PathLike = Union[str, Path]
 # Rows written at a time, and lines read at a time
 ROWS_WRITTEN, WINDOW = 512, 4096
 # Rows of the first part that are sampled for the share; later parts have fewer, each of which stands for more rows
-SAMPLED = 1024
+SAMPLED_ROWS = 1024
 # Byte-order mark, by which Excel recognizes UTF-8
 MARK = "\ufeff"
 # /dev/stdout is not opened by its name, which would truncate a file that it is redirected to
@@ -228,8 +228,8 @@ def tally_of(scorer: Scorer, texts: Sequence[str], scores: Sequence[Any], errors
     """Return the Tally of texts with their `outcomes`; `before` is the number of the table's rows before them."""
     if not (judge := scorer.judge):
         return Tally(len(texts), errors)
-    every = max(1, -(-(before + len(texts)) // SAMPLED))
-    return Tally.of(texts, scores, errors, judge.prior) + Tally(evidence=judge.sample(texts[::every], every))
+    step = max(1, -(-(before + len(texts)) // SAMPLED_ROWS))
+    return Tally.of(texts, scores, errors, judge.prior) + Tally(evidence=judge.sample(texts[::step], step))
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:

@@ -215,8 +215,8 @@ def text_column_of(frame: Any, text_column: Optional[str] = None) -> Any:
 def check_text(text: object, many: str = "") -> str:
     """Return one text; DataError for other types, with advice to use `many` for several, and for the name of a file."""
     if not isinstance(text, str):
-        several = many and not isinstance(text, (bytes, Mapping, float)) and isinstance(text, Iterable)
-        advice = f"; use {many} for several" if several else ""
+        is_iterable = many and not isinstance(text, (bytes, Mapping, float)) and isinstance(text, Iterable)
+        advice = f"; use {many} for several" if is_iterable else ""
         raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}{advice}")
     if text.lower().endswith(SUFFIXES) and len(text) < 256 and os.path.isfile(text):
         raise DataError(f"expected the text of a review, found the name of a file, {text}; give the text itself")

@@ -11,7 +11,7 @@ from ..errors import ConfigError, DataError
 from .columns import KNOWN, NAMED, ends_known, is_sentence, is_value, known_in, normalized, syllables_in
 
 # Rows that may be the header, and rows that are compared with it
-SEARCHED, FIRST_ROWS = 30, 50
+HEADER_ROWS, FIRST_ROWS = 30, 50
 # The end of a survey's question, which is a name as well as a sentence
 QUESTIONS = ("주세요", "주십시오", "바랍니다", "니까", "나요", "까요", "인가요")
 ADVICE = "name its row by header (--header ROW), or say --header none and the texts' column by --text-column NUMBER"
@@ -81,7 +81,7 @@ def below_titles(rows: Rows, filled: Sequence[int]) -> int:
     if len(first) > 1 and (named or names_columns(first) and len(first) > 2):
         return filled[0]
     single = filled[1:2] if normalized(first[0]) not in NAMED and all(sum(map(bool, row)) < 2 for row in rows) else []
-    for number in filled[:SEARCHED]:
+    for number in filled[:HEADER_ROWS]:
         cells = [cell for cell in rows[number - 1] if cell]
         wider, most = len(cells) > most or number in single and known_in(cells[0], NAMED), max(most, len(cells))
         if number == filled[0] or not wider or not all(map(is_name, cells)):

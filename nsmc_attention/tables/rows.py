@@ -18,7 +18,7 @@ from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
 from .parts import PART_BYTES, PART_ROWS, Source, TablePart, cut, is_nan
 from .source import open_text, reader_of, say_once
-from .workbook import opened_sheet, shown
+from .workbook import display_values, opened_sheet
 
 Row = list[Any]
 MOST_COLUMNS = 2000
@@ -42,7 +42,7 @@ def read_xlsx(source: Source, rows: int) -> Iterator[TablePart]:
     with opened_sheet(source) as (records, merged):
         for part in grid_parts(records, source, rows):
             part.merged = {name: merged[column] for column, name in enumerate(part) if column in merged}
-            part.update((name, shown(cells)) for name, cells in [*part.items()])
+            part.update((name, display_values(cells)) for name, cells in [*part.items()])
             yield part
 
 
@@ -195,7 +195,7 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
     """
     if isinstance(value, list) and value:
         return value
-    found = "an empty " * (value in ([], {})) + type(value).__name__
+    kind = "an empty " * (value in ([], {})) + type(value).__name__
     if isinstance(value, dict) and value:
         lists, columns = dict(lists_in(value)), list(value.values())
         if len(lists) == 1 and not usual_text(value):
@@ -214,8 +214,8 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
             return [{name: column.get(key) for name, column in value.items()} for key in keys]
         if usual_text(value):
             return [value]
-        found = f"one object ({', '.join([*value][:5])})"
-    raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
+        kind = f"one object ({', '.join([*value][:5])})"
+    raise DataError(f"{path}: expected a JSON list of objects, found {kind}; {AS_LINES}")
 
 
 def usual_text(value: dict[str, object]) -> bool:

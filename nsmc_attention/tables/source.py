@@ -118,7 +118,7 @@ def find_source(
         source = replace(source, stream=stream and io.BytesIO(stream.read()))
         return with_sheet(source, sheet) if kind == "xlsx" else source
     if not stream:
-        with damage_said(source), opened(source) as file:
+        with reporting_damage(source), opened(source) as file:
             return text_source(source, file, guess, encoding)
     head = b""
     while head.isascii() and len(head) < ASCII and (piece := stream.read(HEAD)):
@@ -323,12 +323,12 @@ def open_text(source: Source) -> Iterator[TextIO]:
     """
     file: Any = source.stream or opened(source)
     file.read(source.mark)
-    with damage_said(source), io.TextIOWrapper(file, source.encoding, newline="") as text:
+    with reporting_damage(source), io.TextIOWrapper(file, source.encoding, newline="") as text:
         yield text
 
 
 @contextmanager
-def damage_said(source: Source) -> Iterator[None]:
+def reporting_damage(source: Source) -> Iterator[None]:
     """Raise DataError for bytes that are invalid in the source's encoding, or a damaged .gz file."""
     try:
         yield

@@ -79,7 +79,7 @@ def rows_of(sheet: Any) -> Iterator[list[Any]]:
     return map(left.__add__, sheet.iter_rows()) if left else iter(sheet.iter_rows())
 
 
-def shown(column: list[Any]) -> list[Any]:
+def display_values(column: list[Any]) -> list[Any]:
     """Return the cells of a column as Excel shows them: None if blank, numbers with 15 digits."""
     if set(map(type, column)) == {str}:
         return [cell or None for cell in column]
@@ -98,7 +98,7 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
         if place in tops:
             tops[place] = row
     for top, left, bottom, _ in ranges:
-        (value,) = shown(tops[top][left : left + 1] or [""])
+        (value,) = display_values(tops[top][left : left + 1] or [""])
         merged.setdefault(left, {}).update(dict.fromkeys(range(top + 2, bottom + 2), value))
     return merged
 

@@ -202,11 +202,11 @@ class ReviewEncoder:
     def units(self, words: Sequence[str]) -> Sequence[str]:
         """Return the words, with rare words split into subwords if `cut_rare`."""
         if self.cut_rare:
-            known = self.token_to_idx
+            ids = self.token_to_idx
             return [
                 unit
                 for word in words
-                for unit in ((word,) if word in known or entry(word) in known else longest_pieces(word, known))
+                for unit in ((word,) if word in ids or entry(word) in ids else longest_pieces(word, ids))
             ]
         return words
 

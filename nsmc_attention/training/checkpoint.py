@@ -1,6 +1,6 @@
-"""A training's state at the end of an epoch in one file, so that a resumed training ends like an uninterrupted one.
+"""The state of a training at the end of an epoch in one file, so that a resumed training ends like an uninterrupted one.
 
-Arrays by safetensors: no code, no pickle.
+The file is safetensors: no code, no pickle.
 """
 
 import json
@@ -19,14 +19,14 @@ from ..machine.aliases import Network, Trainer
 from ..machine.files import replaced_file
 from ..network.parameters import Arrays, set_parameters, snapshot
 
-# Steps between two updates of the average: one over thousands of steps does not need each of them
+# Steps between two updates of the average, which extends over thousands of steps
 AVERAGE_STEPS = 8
 
 
 class Average:
-    """The moving average of an initialized network's parameters, which each epoch is evaluated and saved with.
+    """The moving average of an initialized network's parameters, by which each epoch is evaluated and saved.
 
-    Polyak & Juditsky 1992; as an exponential average in Tarvainen & Valpola 2017 (arXiv:1703.01780). `decay` is warmed
+    Polyak & Juditsky 1992; an exponential average as in Tarvainen & Valpola 2017 (arXiv:1703.01780). `decay` is warmed
     up so that the initial parameters are forgotten; 0 keeps the network's own parameters.
     """
 
@@ -36,18 +36,18 @@ class Average:
         self.arrays = {name: parameter.data().copy() for name, parameter in self.parameters.items()}
 
     def update(self, step: int) -> None:
-        """Average in the network's parameters after `step` steps of training."""
+        """Include the network's parameters after `step` steps of training in the average."""
         if not self.decay or step % AVERAGE_STEPS:
             return
         updates = step // AVERAGE_STEPS
-        keep = min(self.decay, updates / (updates + 10))
+        decay = min(self.decay, updates / (updates + 10))
         for name, parameter in self.parameters.items():
-            self.arrays[name] *= keep
-            self.arrays[name] += (1 - keep) * parameter.data()
+            self.arrays[name] *= decay
+            self.arrays[name] += (1 - decay) * parameter.data()
 
     @contextmanager
     def applied(self, step: int) -> Iterator[None]:
-        """Put the average into the network within a `with` block, if there is one after `step` steps."""
+        """Use the average as the network's parameters in a `with` block, if there is one after `step` steps."""
         trained = snapshot(self.network)
         if self.decay and step >= AVERAGE_STEPS:
             set_parameters(self.network, self.arrays)
@@ -63,10 +63,10 @@ MOMENTS = ("mean", "variance")
 
 @dataclass
 class Progress:
-    """The position of a training: `epoch` is the next one, `step` counts updates done.
+    """The position of a training: `epoch` is the next epoch, `step` the number of updates.
 
-    `best` is the smallest value of the dev metric that selects the epoch, `before` the dev figures before the first
-    step, `history` a dict of figures an epoch, `train_loss` the mean loss of the epoch so far.
+    `best` is the smallest value of the dev metric that selects the epoch, `before` are the dev figures before the first
+    step, `history` has a dict of figures for each epoch, `train_loss` is the mean loss of the current epoch.
     """
 
     epoch: int = 0
@@ -95,11 +95,11 @@ class Checkpoint:
         write_arrays(self.folder / STATE, arrays)
 
     def load(self, network: Network, trainer: Trainer, average: Average) -> Progress:
-        """Restore the state and return its Progress; a fresh one if no epoch has ended yet."""
+        """Restore the state and return its Progress, a new one if no epoch has ended yet."""
         if not (self.folder / STATE).exists():
             return Progress()
         arrays = read_arrays(self.folder / STATE)
-        with damage_is_said(self.folder / STATE):
+        with reporting_damage(self.folder / STATE):
             progress = Progress(**json.loads(arrays["progress"].tobytes()))
             set_parameters(network, in_group(arrays, "network/"))
             restore_moments(trainer, in_group(arrays, "adam/"), progress.step)
@@ -115,13 +115,13 @@ class Checkpoint:
 
 
 def moments(trainer: Trainer) -> Arrays:
-    """Adam's moments. MXNet's own `save_states` would pickle them."""
+    """Return Adam's moments, which MXNet's own `save_states` would pickle."""
     states = trainer._updaters[0].states
     return {f"{name}.{index}": state.asnumpy() for index, pair in states.items() for name, state in zip(MOMENTS, pair)}
 
 
 def restore_moments(trainer: Trainer, arrays: Arrays, step: int) -> None:
-    """Put Adam into its state after `step` steps, each of which updates every parameter."""
+    """Restore Adam's state after `step` steps, each of which updates every parameter."""
     from mxnet import nd
 
     updater = trainer._updaters[0]
@@ -144,13 +144,13 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 
 def read_arrays(path: Path) -> Arrays:
     """Read what `write_arrays` wrote; BundleError if it is missing or damaged."""
-    with damage_is_said(path):
+    with reporting_damage(path):
         return unpack(path.read_bytes())
 
 
 @contextmanager
-def damage_is_said(path: Path) -> Iterator[None]:
-    """Raise BundleError for what a checkpoint's content can lead to if the file is missing or damaged."""
+def reporting_damage(path: Path) -> Iterator[None]:
+    """Raise BundleError for the errors that a missing or damaged checkpoint causes."""
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as problem:

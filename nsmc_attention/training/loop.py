@@ -1,6 +1,6 @@
 """The training loop, on one screen: a stage's batches in, a trained network and its history out.
 
-Knows nothing of text, files or what is trained for: the stage brings an objective and batches.
+It is independent of text, files and task: the stage has an objective and batches.
 """
 
 import math
@@ -19,18 +19,18 @@ from ..schema import FLAGS, LoopConfig
 from .checkpoint import Average, Checkpoint, Progress
 from .stage import Objective, Stage
 
-# Beyond any training that learns; the largest parameter that a bundle can hold is 8e6
+# Larger values mean divergence; a bundle cannot hold parameters above 8e6
 LARGEST_LOSS, LARGEST_PARAMETER = 1e4, 1e6
 
 
 def fit(
     network: Network, stage: Stage, config: LoopConfig, checkpoint: Optional[Checkpoint], report: Callable[..., None]
 ) -> Progress:
-    """Train an initialized network, after its last whole epoch; leave the parameters of the selected epoch in it.
+    """Train an initialized network from its last complete epoch on; it ends with the parameters of the selected epoch.
 
-    Without a checkpoint, nothing is saved, and the parameters of the last epoch stay in the network.
-    `report` is called with Progress after each step and, with the epoch's record as second argument, after each epoch:
-    epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
+    Without a checkpoint nothing is saved, and the network ends with the parameters of the last epoch. `report` is called
+    with Progress after each step and, with the epoch's record as second argument, after each epoch: epoch, steps,
+    train_loss, dev_* of the objective's figures, and seconds.
     """
     trainer, average = make_trainer(network, stage.learning_rate), Average(network, config.average)
     progress = checkpoint.load(network, trainer, average) if checkpoint else Progress()
@@ -40,7 +40,7 @@ def fit(
         progress.before = dev_figures(network, stage)
     while progress.epoch < stage.epochs and progress.epoch - progress.best_epoch <= patience:
         started, losses = time.perf_counter(), 0.0
-        # MXNet cannot save its generator's state, so each epoch starts anew
+        # MXNet cannot save its generator's state, so each epoch seeds it
         mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
         for count, batch in enumerate(stage.batches.epoch(config.seed, progress.epoch), 1):
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
@@ -79,7 +79,7 @@ def dev_figures(network: Network, stage: Stage) -> dict[str, float]:
 
 
 def refuse_divergence(name: str, value: float, largest: float, progress: Progress, stage: Stage) -> None:
-    """Raise ConfigError where a value of a training says that it diverges."""
+    """Raise ConfigError if a value of a training is too large or not finite, which means divergence."""
     if not abs(value) <= largest:
         flag = FLAGS.get(f"training.{stage.name}.learning_rate", "--learning-rate")
         raise ConfigError(
@@ -89,7 +89,7 @@ def refuse_divergence(name: str, value: float, largest: float, progress: Progres
 
 
 def make_trainer(network: Network, rate: float) -> Trainer:
-    """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
+    """Return a Trainer with Adam, Kingma & Ba 2015 (arXiv:1412.6980), which updates only a batch's embedding rows."""
     trained = {name: parameter for name, parameter in network.collect_params().items() if parameter.grad_req != "null"}
     options = {"learning_rate": rate, "lazy_update": True}
     return mxnet.gluon.Trainer(trained, FastAdam.__name__.lower(), options, kvstore=None)
@@ -101,20 +101,20 @@ def train_step(network: Network, trainer: Trainer, objective: Objective, batch: 
         loss = objective.loss(network, batch)
     loss.backward()
     mean_loss = float(loss.asscalar())
-    # Trainer divides gradients by its argument: clipping costs no pass over them
+    # Trainer divides gradients by its argument, so clipping needs no extra pass
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
     return mean_loss
 
 
 def gradient_norm(trainer: Trainer) -> float:
-    """Return the global L2 norm of the gradients; a row-sparse one has only the rows that a batch touched."""
+    """Return the global L2 norm of the gradients; a row-sparse gradient only has the rows that a batch uses."""
     gradients = [parameter.list_grad()[0] for parameter in trainer._params]
     arrays = [gradient.data if gradient.stype == "row_sparse" else gradient for gradient in gradients]
     return math.sqrt(mxnet.nd.multi_sum_sq(*arrays, num_arrays=len(arrays)).sum().asscalar())
 
 
 def learning_rate(step: int, total_steps: int, largest: float, config: LoopConfig) -> float:
-    """Rise linearly over the warm-up, then fall along a half cosine to 0, or stay."""
+    """Return the rate of a step: a linear warm-up, then a half cosine down to 0, or a constant."""
     warmup = config.warmup * total_steps
     if step < warmup:
         return largest * min(1, (step + 1) / warmup)

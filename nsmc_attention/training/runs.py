@@ -1,8 +1,8 @@
-"""The frame of a training, the same for every task: its folder, its stages, and the bundle that it ends with.
+"""The run of a training, the same for every task: its folder, its stages, and its bundle.
 
-    settings -> check -> (read, tokenize) -> begun: fit, fit, ... -> write: bundle/, loaded back
+    settings -> check -> (read, tokenize) -> begin: fit, fit, ... -> write: bundle/, loaded back
 
-The folder: settings.json, history.jsonl, curves.png and checkpoints of each stage, and at the end bundle/.
+The folder has settings.json, history.jsonl, curves.png and checkpoints of each stage, and at the end bundle/.
 """
 
 import json
@@ -55,26 +55,26 @@ class Run:
             for key in settings:
                 if settings[key] != saved.get(key):
                     path, old, new = difference(key, saved.get(key), settings[key])
-                    found = f"another {path}: the run has {old!r}, found {new!r}"
-                    raise ConfigError(f"{out}: cannot resume with {found}; give the run's, or begin another with --out")
+                    other = f"another {path}: the run has {old!r}, found {new!r}"
+                    raise ConfigError(f"{out}: cannot resume with {other}; give the run's, or begin another with --out")
         elif not vacant(out):
-            # what has no settings cannot be resumed
+            # a run without settings cannot be resumed
             advice = "continue with --resume, or name another with --out" if settings else "name another with --out"
             raise ConfigError(f"{out}: the run folder exists; {advice}")
         elif not out.exists():
-            # tried before the work, so that a place that cannot be written to is reported at once
+            # report a folder that cannot be written before the work
             out.mkdir(parents=True)
             out.rmdir()
 
     def begin(self, settings: Record) -> None:
-        """Make the folder with its settings.json."""
-        # again: another training may have begun since the first check
+        """Create the folder with its settings.json."""
+        # check again: another training may have begun since
         self.check(settings)
         self.out.mkdir(parents=True, exist_ok=True)
         write_text(self.out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
     def fit(self, network: Network, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
-        """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
+        """Train a stage with checkpoints, history and curves in its folder, or load the result of a finished one."""
         from ..drawing.figure import draw_curves, save_figure
         from .loop import fit
 
@@ -83,7 +83,7 @@ class Run:
         report = Reporter(path, stage, self.quiet)
         with report.bar:
             progress = fit(network, stage, settings, Checkpoint(path), report)
-            # again: a run that was killed right after its last checkpoint has not written it
+            # write again: a run killed right after its last checkpoint has not written it
             report.write(progress.history)
         save_figure(draw_curves(progress, report.metric), path / "curves.png")
         return progress
@@ -91,7 +91,7 @@ class Run:
     def write(
         self, layout: Layout[ConfigT, CodecT], manifest: Manifest, contents: dict[str, bytes]
     ) -> Bundle[ConfigT, CodecT]:
-        """Write the bundle and load it back, so that a run ends with a bundle known to be whole."""
+        """Write the bundle and load it back, which verifies it."""
         folder = self.out / "bundle"
         write_bundle(folder, manifest, {**contents, CARD: model_card(layout, manifest).encode(errors="replace")})
         return load_bundle(folder, layout)
@@ -114,8 +114,8 @@ class Reporter:
         self.write(progress.history)
         if not self.quiet:
             others = [name for name in record if name.startswith("dev_") and name != self.metric]
-            shown = ["train_loss", self.metric, *others[:1]]
-            figures = ", ".join(f"{name.replace('_', ' ')} {record[name]:.4f}" for name in shown)
+            names = ["train_loss", self.metric, *others[:1]]
+            figures = ", ".join(f"{name.replace('_', ' ')} {record[name]:.4f}" for name in names)
             self.bar.write(f"epoch {record['epoch']}: {figures}, {record['seconds']:.0f} s", file=sys.stderr)
 
     def write(self, history: list[dict[str, float]]) -> None:
@@ -146,16 +146,16 @@ def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
 
 
 def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, other: str = "") -> None:
-    """Say on stderr what a share called name, of so few in a dev part, is worth; nothing of FEW_DEV or more."""
+    """Warn on stderr if a dev part has fewer than FEW_DEV items, with the interval of its `share`, called `name`."""
     if count >= FEW_DEV:
         return
-    worth = "its figures say little"
+    problem = "its figures say little"
     if name:
         from ..measure.metrics import share_interval
 
         low, high = share_interval(share, count)
-        worth = f"the {name} may be anything from {100 * low:.0f} to {100 * high:.0f} %"
-    warn(f"the dev part is {count} {noun}{'s' * (count != 1)}: {worth}; train on more{other}")
+        problem = f"the {name} may be anything from {100 * low:.0f} to {100 * high:.0f} %"
+    warn(f"the dev part is {count} {noun}{'s' * (count != 1)}: {problem}; train on more{other}")
 
 
 def warn(message: str) -> None:

@@ -1,4 +1,4 @@
-"""A stage of a training: batches, and the objective that it trains for. Knows nothing of MXNet's loop, see `loop`."""
+"""A stage of a training: batches and an objective; `loop` trains it."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..schema import LoopConfig
 
 # Added to weights before their logarithm is taken
 SMALLEST_WEIGHT = 1e-6
-# Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
+# The "epoch" whose random numbers the dev part uses: no real epoch has this number
 DEV_STREAM = 2**31 - 1
 BatchT = TypeVar("BatchT")
 
@@ -20,7 +20,7 @@ BatchT = TypeVar("BatchT")
 class Objective(ABC):
     """The objective of a stage, evaluated on `dev_batches`.
 
-    `metric` names the figure of `evaluate` that selects the epoch; smaller is better. A seed decides what SeededBatches draw.
+    `metric` names the figure of `evaluate` that selects the epoch; smaller is better. `seed` is for SeededBatches.
     """
 
     metric: str
@@ -30,19 +30,19 @@ class Objective(ABC):
 
     @abstractmethod
     def loss(self, network: Network, batch: Any) -> Array:
-        """Return the mean loss of a batch, (1,) NDArray; called while gradients are recorded."""
+        """Return the mean loss of a batch, an NDArray (1,); called while gradients are recorded."""
 
     @abstractmethod
     def evaluate(self, network: Network) -> dict[str, float]:
-        """Return figures of the dev part by name, `metric` among them."""
+        """Return figures of the dev part by name, including `metric`."""
 
 
 class SeededBatches(ABC, Generic[BatchT]):
-    """Batches whose content is drawn anew in each epoch, which (seed, epoch) alone decides."""
+    """Batches with random content, drawn again in each epoch from (seed, epoch) alone."""
 
     @abstractmethod
     def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[BatchT]:
-        """Yield the batches of a pass over all items, in a random order where they are shuffled."""
+        """Yield the batches of one pass over all items, in a random order if `shuffled`."""
 
     def epoch(self, seed: int, epoch: int) -> Iterator[BatchT]:
         return self.drawn(numpy.random.RandomState([seed, epoch]), shuffled=True)
@@ -56,9 +56,9 @@ class SeededBatches(ABC, Generic[BatchT]):
 class Stage:
     """A part of a training, with the settings of `training.<name>`.
 
-    `batches` have the length of an epoch, and `epoch(seed, epoch)` yields one in an order that both alone decide.
-    `epochs` is the largest number of passes over them, `learning_rate` the largest one, after warm-up. After `patience`
-    epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
+    `len(batches)` is the number of batches in an epoch; `batches.epoch(seed, epoch)` yields them in an order that depends
+    only on both. `epochs` is the largest number of epochs, `learning_rate` the rate after warm-up. After `patience` epochs
+    without a better dev metric the stage ends, and the best epoch is kept; None keeps the last epoch.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Stage:
 def similar_batches(
     keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
 ) -> Iterator[NDArray[numpy.int64]]:
-    """Yield positions of items with similar keys, `size` a batch, batches in a random order; None: by key."""
+    """Yield batches of positions of items with similar keys, in a random order, or by key if `random` is None."""
     order = numpy.argsort(keys, kind="stable")
     count = -(-len(order) // size)
     for number in (random.permutation(count) if random else numpy.arange(count)).tolist():
@@ -80,7 +80,7 @@ def similar_batches(
 
 
 def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:
-    """Divide positions of texts into those to train on and, at most so many, the dev part; the seed alone decides."""
+    """Split positions of texts into the training part and a dev part of at most `most`, by the seed alone."""
     order = numpy.random.RandomState(settings.seed).permutation(count).tolist()
     size = min(most, max(1, round(count * settings.dev_fraction)))
     return sorted(order[size:]), order[:size]

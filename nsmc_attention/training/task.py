@@ -1,4 +1,4 @@
-"""The steps that the trainings of all systems share, before the network is made and after it is trained."""
+"""Steps that the trainings of all systems share, before the network is built and after it is trained."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -20,14 +20,14 @@ from .checkpoint import Progress
 from .runs import CodecT, ConfigT, Run, network_files
 
 Beginning = Callable[[Network], None]
-# The word for the packaged bundle of a task
+# Name of a task's packaged bundle
 PACKAGED = "pretrained"
 
 
 def initialize(
     network: Network, seed: int, device: Device, first_call: Callable[[], object], begin: Optional[Beginning] = None
 ) -> None:
-    """Draw a network's parameters, all of which exist after `first_call`; `begin` then changes them."""
+    """Initialize a network's parameters at random; `first_call` creates them all, `begin` then changes them."""
     mxnet = import_mxnet()
     mxnet.random.seed(seed)
     network.initialize(mxnet.init.Xavier(), ctx=device)
@@ -37,10 +37,10 @@ def initialize(
 
 
 def first_bundle(init_from: Union[str, Path, None], *layouts: Layout[Any, Any]) -> Optional[AnyBundle]:
-    """Return the bundle of one of these tasks that a training begins with; None for None.
+    """Load the bundle of one of these tasks that a training begins with; None for None.
 
-    `init_from` is a path, or the name of a bundle that came with the package: `pretrained` is the first task's.
-    BundleError as of `load_bundle`.
+    `init_from` is a path, or the name of a packaged bundle: `pretrained` is the first task's. BundleError as in
+    `load_bundle`.
     """
     if init_from is None:
         return None
@@ -49,20 +49,20 @@ def first_bundle(init_from: Union[str, Path, None], *layouts: Layout[Any, Any]) 
 
 
 def sizes_of(config: Any) -> dict[str, Any]:
-    """Return {path: value} of the settings by which a network has other parameters, or makes other use of them."""
+    """Return {path: value} of the settings that determine a network's parameters and their use."""
     model = {name: value for name, value in paths(config) if name.startswith("model.") and not name.endswith("dropout")}
-    placed = any(name.endswith("positions") and value != "relative" for name, value in model.items())
-    return {**model, **({"text.max_length": config.text.max_length} if placed else {})}
+    has_positions = any(name.endswith("positions") and value != "relative" for name, value in model.items())
+    return {**model, **({"text.max_length": config.text.max_length} if has_positions else {})}
 
 
 def check_sizes(
     config: TaskConfig,
     first: AnyBundle,
     presets: Mapping[str, TaskConfig],
-    wanted: Callable[[Any], Mapping[str, object]] = sizes_of,
+    sizes: Callable[[Any], Mapping[str, object]] = sizes_of,
 ) -> None:
-    """Raise ConfigError, with the flags to give, unless a config has the settings of the bundle it begins with."""
-    other = config.with_settings(wanted(first.config))
+    """Raise ConfigError, with the flags that help, unless a config has the sizes of its initial bundle."""
+    other = config.with_settings(sizes(first.config))
     if other.model.kind != config.model.kind:
         words = ["--preset", nearest_preset(other, presets)[0]]
     else:
@@ -72,7 +72,7 @@ def check_sizes(
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Return `540 rows, 270 positive`: what is 0 is left out."""
+    """Return counts in words, without zeros: `540 rows, 270 positive`."""
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
 
 
@@ -81,19 +81,19 @@ def digest(texts: Iterable[str]) -> str:
 
 
 def nearest_preset(config: TaskConfig, presets: Mapping[str, TaskConfig]) -> tuple[str, list[str]]:
-    """Return the preset that a config differs least from, and the flags that make up the difference."""
-    same_kind = {name: known for name, known in presets.items() if known.model.kind == config.model.kind}
-    choices = [(name, flags(config, known)) for name, known in same_kind.items()]
+    """Return the name of the preset that is most like a config, and the flags for the difference."""
+    same_kind = {name: preset for name, preset in presets.items() if preset.model.kind == config.model.kind}
+    choices = [(name, flags(config, preset)) for name, preset in same_kind.items()]
     return min(choices, key=lambda choice: len(choice[1]) + 2 * (choice[0] != next(iter(presets))))
 
 
 def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
-    """Return the flags that make `config` of `base`, both of one kind of network."""
-    settings, known = dict(paths(config)), dict(paths(base))
-    kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}
+    """Return the flags that change `base` to `config`; both have the same kind of network."""
+    settings, old = dict(paths(config)), dict(paths(base))
+    kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and old.get(path) != kind}
     # a new kind begins with its defaults
-    known = dict(leaves(base.changed(kinds)))
-    changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
+    old = dict(leaves(base.changed(kinds)))
+    changes = {**kinds, **{path: value for path, value in settings.items() if old.get(path) != value}}
     words = []
     for path, value in changes.items():
         words += [FLAGS[path], str(value)] if path in FLAGS else ["--set", f"{path}={value}"]
@@ -101,7 +101,7 @@ def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
 
 
 def command(config: TaskConfig, presets: Mapping[str, TaskConfig], first: Mapping[str, object], **last: object) -> str:
-    """Return the command line that repeats a training: options, the nearest preset, what differs from it, last options.
+    """Return the command line that repeats a training: first options, nearest preset, its changes, last options.
 
     Options that are None are left out.
     """
@@ -118,13 +118,13 @@ def options(values: Mapping[str, object]) -> list[str]:
 def manifest_of(
     config: TaskConfig, data: dict[str, Any], figures: dict[str, Any], command: str, first: Optional[AnyBundle] = None
 ) -> Manifest:
-    """Return the manifest of a training: its data, the figures of the dev part, and the bundle that it began with."""
-    begun = {"init_from": {"name": first.name, "fingerprint": first.fingerprint}} if first else {}
+    """Return the manifest of a training, with its data, dev figures, command and initial bundle."""
+    origin = {"init_from": {"name": first.name, "fingerprint": first.fingerprint}} if first else {}
     return {
         "task": config.task,
         "package_version": __version__,
         "config": config.to_dict(),
-        "data": {**data, **begun},
+        "data": {**data, **origin},
         "metrics": {"dev": figures},
         "command": command,
     }
@@ -145,15 +145,15 @@ class TaskTraining(Generic[ConfigT, CodecT]):
             check_sizes(self.config, self.first, self.layout.presets)
 
     def check(self, data: str, digests: Mapping[str, str], **options: object) -> None:
-        """Refuse a run folder of other settings, data or digests; say the command of this training, with options."""
-        config, begun = self.config, self.first and self.first.fingerprint
-        self.settings = {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": begun}
+        """Refuse a run folder with other settings, data or digests; report the command of this training, with options."""
+        config, first = self.config, self.first and self.first.fingerprint
+        self.settings = {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": first}
         self.run.check(self.settings)
         self.command = partial(command, config, self.layout.presets, {"task": config.task, "data": data})
         self.run.say_settings(self.command(init_from=self.init_from, **options))
 
     def begin(self) -> Optional[Beginning]:
-        """Make the run's folder; return what gives a network the first bundle's parameters."""
+        """Create the run's folder; return a function that sets a network's parameters from the initial bundle."""
         begin = partial(set_parameters, arrays=parameters_of(self.first)[1]) if self.first else None
         self.run.begin(self.settings)
         return begin
@@ -161,7 +161,7 @@ class TaskTraining(Generic[ConfigT, CodecT]):
     def write(
         self, network: Network, progress: Progress, figures: Record, data: Record, codec: bytes, **entries: object
     ) -> Bundle[ConfigT, CodecT]:
-        """Write the network as the run's bundle, with its codec's file, figures of the dev part and more `entries`."""
+        """Write the run's bundle: the network, its codec's file, dev figures and further `entries` of the manifest."""
         dev = {"best_epoch": progress.best_epoch + 1, **figures}
         manifest = manifest_of(
             self.config, data, dev, self.command(init_from=self.first and self.first.name), self.first

@@ -1,4 +1,4 @@
-"""The analysis: attributions as pictures, and statistics of attention over many reviews; `page` is for browsers."""
+"""Attributions as pictures, and statistics of attention over many reviews; `page` draws them for browsers."""
 
 from bisect import bisect_right
 from pathlib import Path
@@ -20,17 +20,17 @@ from ..network.graphs import AXES
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
+# Ramp of a matrix, monotonic in lightness; without text on it, it may be darker than LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
-# Inches: a line of words, the space between words, the widest line
+# Inches: height of a line of words, space between words, widest line
 LINE, WORD_SPACE, LINE_WIDTH = 0.36, 0.10, 9.0
-# Inches: a cell of a matrix, its shortest and longest side, which fits a screen, and the widest row of matrices
+# Inches: a cell of a matrix, shortest and longest side of a matrix, which fits a screen, and widest row of matrices
 CELL, SHORTEST_SIDE, LONGEST_SIDE, WIDEST_ROW = 0.34, 3.2, 10.0, 13
-# Inches: a cell in a grid of heads, the shortest side of such a matrix, the longest of the grid
+# Inches: a cell in a grid of heads, shortest side of a matrix there, longest side of the grid
 SMALL_CELL, SMALLEST_SIDE, GRID = 0.15, 1.5, 40.0
-# Points: words, legends, the smallest and largest names of cells, and how far apart these are at least
+# Points: words, legends, smallest and largest names of cells, and the smallest distance between names
 WORD_SIZE, LEGEND_SIZE, NAME_SIZES, PITCH = 12, 8, (7.0, 10.0), 8.5
-# What the rows and columns of a matrix are
+# Style of the labels of a matrix's axes
 AXIS: Record = {"fontsize": 8, "color": "0.4"}
 
 
@@ -43,9 +43,9 @@ def draw_heatmap(
 ) -> Any:
     """Draw attention weights as a matplotlib Figure: one matrix, or a grid of one for each head, hop, layer or step.
 
-    The weights are (T, T), or have the axes that `axes` names, as those of a Prediction: row i holds the attention of
-    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its
-    own tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
+    The weights are (T, T), or have `axes`, as those of a Prediction: row i holds the attention of query i, 0..1, to each
+    of the T tokens, the keys. `queries` None are the tokens too. A Prediction is drawn with its own tokens and axes.
+    DataError if the weights do not fit the tokens, or there is no token.
     """
     if isinstance(weights, Prediction):
         if weights.error or weights.score is None:
@@ -60,9 +60,9 @@ def draw_heatmap(
 
 
 def draw_matrices(panels: Sequence[Matrix], heads: int = 0) -> Any:
-    """Draw matrices beside each other, at least one, on one colour scale, as a matplotlib Figure.
+    """Draw one or more matrices side by side, on one colour scale, as a matplotlib Figure.
 
-    With `heads`, a row for each so many, a layer: all are of the same tokens, which the outer axes alone name.
+    `heads` is the number of matrices in a row, a layer; they share their tokens, which only the outer axes name.
     """
     down, across = max(len(panel.queries) for panel in panels), max(len(panel.keys) for panel in panels)
     if heads:
@@ -93,7 +93,7 @@ def draw_matrices(panels: Sequence[Matrix], heads: int = 0) -> Any:
 
 
 def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
-    """Draw the cells and the title of a Matrix, the darkest for the largest weight; return matplotlib's image."""
+    """Draw the cells and the title of a Matrix, darkest at the weight `largest`; return matplotlib's image."""
     from matplotlib.colors import LinearSegmentedColormap
 
     ramp = LinearSegmentedColormap.from_list("attention", RAMP)
@@ -103,19 +103,19 @@ def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
 
 
 def name_keys(plot: Any, panel: Matrix, cell: float) -> None:
-    turned: Record = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    rotation: Record = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     if max(map(len, panel.keys)) == 1:
-        # a single letter is read as it stands
-        turned = {}
+        # single letters need no rotation
+        rotation = {}
     elif len(panel.keys) > 12 or cell < CELL:
-        turned = {"rotation": 90, "ha": "center"}
-    name_those(plot.xaxis, panel.keys, panel.weights.sum(axis=0), cell, **turned)
+        rotation = {"rotation": 90, "ha": "center"}
+    name_cells(plot.xaxis, panel.keys, panel.weights.sum(axis=0), cell, **rotation)
     plot.xaxis.tick_top()
     mark_words(plot.xaxis, panel)
 
 
 def name_queries(plot: Any, panel: Matrix, cell: float) -> None:
-    name_those(plot.yaxis, panel.queries, panel.weights.max(axis=1), cell)
+    name_cells(plot.yaxis, panel.queries, panel.weights.max(axis=1), cell)
     if panel.queries == panel.keys:
         mark_words(plot.yaxis, panel)
 
@@ -127,8 +127,8 @@ def mark_words(axis: Any, panel: Matrix) -> None:
         axis.set_tick_params(which="major", length=0, pad=6)
 
 
-def name_those(axis: Any, names: Sequence[str], weights: Numbers, cell: float, **style: Any) -> None:
-    """Name the cells, of so many inches, of the largest weights that have room: all where each has."""
+def name_cells(axis: Any, names: Sequence[str], weights: Numbers, cell: float, **style: Any) -> None:
+    """Name cells of `cell` inches, as many as have room, those with the largest weights first."""
     places: list[int] = []
     for place in numpy.argsort(-weights, kind="stable").tolist():
         if all(72 * cell * abs(place - other) >= PITCH for other in places):
@@ -138,28 +138,28 @@ def name_those(axis: Any, names: Sequence[str], weights: Numbers, cell: float, *
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:
-    """Draw reviews, at least one, with their words shaded, one below the other, as a matplotlib Figure.
+    """Draw one or more reviews with shaded words, one below the other, as a matplotlib Figure.
 
-    The darker a word, the larger its share within the review; a legend names the colours (`colors`). Words for negative
-    are on a hatched band too.
+    A darker word has a larger share within its review; a legend explains the colours. Words for negative also have a
+    hatched band.
     """
     from matplotlib.figure import Figure
 
     with drawing():
         blocks = [layout(attribution) for attribution in attributions]
         heights = [(max(line for line, *_ in boxes) + 2.1) * LINE for boxes in blocks]
-        width = max(4.0, *(left + wide for boxes in blocks for _, left, wide in boxes))
+        width = max(4.0, *(left + box_width for boxes in blocks for _, left, box_width in boxes))
         legends = sorted({attribution.signed for attribution in attributions})
-        whole = sum(heights) + len(legends) * LINE
-        figure = Figure(figsize=(width + 0.4, whole + 0.2))
+        height = sum(heights) + len(legends) * LINE
+        figure = Figure(figsize=(width + 0.4, height + 0.2))
         axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(-0.2, width + 0.2), ylim=(whole + 0.1, -0.1))
+        axes.set(xlim=(-0.2, width + 0.2), ylim=(height + 0.1, -0.1))
         axes.axis("off")
         top = 0.0
-        for attribution, boxes, height in zip(attributions, blocks, heights):
+        for attribution, boxes, block_height in zip(attributions, blocks, heights):
             axes.text(0, top + 0.5 * LINE, printable(caption(attribution)), fontsize=8.5, color="0.35", va="center")
             draw_tokens(axes, attribution, boxes, top + LINE)
-            top += height
+            top += block_height
         for signed in legends:
             draw_legend(axes, signed, top + 0.5 * LINE)
             top += LINE
@@ -167,19 +167,19 @@ def draw_words(attributions: Sequence[Attribution]) -> Any:
 
 
 def draw_legend(axes: Any, signed: bool, middle: float) -> None:
-    """Draw the shades of unsigned or signed values, an inch between the names of its ends."""
+    """Draw the shades of unsigned or signed values, an inch wide, between the names of the ends."""
     low, high = map(word, ("for negative", "for positive") if signed else ("0", "largest weight of a review"))
     style: Record = {"fontsize": LEGEND_SIZE, "color": "0.35", "va": "center_baseline"}
     left = 0.06 + widths((low,), LEGEND_SIZE)[0]
     values = numpy.linspace(-1.0 if signed else 0.0, 1, 33)
-    shades = [[[part / 255 for part in LIGHT.shade(value, 1, signed)] for value in values]]
+    shades = [[[channel / 255 for channel in LIGHT.shade(value, 1, signed)] for value in values]]
     axes.text(0, middle, low, **style)
     axes.pcolormesh(numpy.linspace(left, left + 1, 34), [middle - 0.06, middle + 0.06], shades)
     axes.text(left + 1.06, middle, high, **style)
 
 
 def caption(attribution: Attribution) -> str:
-    """Return `positive 98.2 % - attention - pretrained`, the title of a picture."""
+    """Return the title of a picture, as `positive 98.2 % - attention - pretrained`."""
     score = max(attribution.probability, 1 - attribution.probability)
     label = word(str(attribution.label))
     opinion, others = translated(attribution.prediction.opinion), (attribution.method, attribution.source)
@@ -200,15 +200,15 @@ def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
 
 
 def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
-    """Return how far each token moves the next one, in inches."""
+    """Return the advance width of each token in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(family=families(), size=size)
-    # between letters, as the width of a text begins and ends with its ink
+    # between letters: the width of a text alone excludes space at its ends
     width_of = text_to_path.get_text_width_height_descent
-    framed = [width_of(f"가{printable(token)}가", font, False)[0] for token in ("", *tokens)]
-    return [(width - framed[0]) / 72 for width in framed[1:]]
+    frame, *framed = [width_of(f"가{printable(token)}가", font, False)[0] for token in ("", *tokens)]
+    return [(width - frame) / 72 for width in framed]
 
 
 def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, float, float]], top: float) -> None:
@@ -233,22 +233,22 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
 
 
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return for each token the tag of the last (start, end, tag) that begins no later, as `mecab_tags` yields them."""
+    """Return each token's tag, that of the last span (start, end, tag) of `mecab_tags` that begins no later."""
     begins = [start for start, *_ in spans]
     return [spans[max(0, bisect_right(begins, start) - 1)][2] for start, _ in offsets]
 
 
 def by_hop(predictions: Iterable[Prediction], fewest: int = 20) -> list["DataFrame"]:
-    """Return for each hop its words by weight: token, count, weight (mean, times T), largest first.
+    """Return each hop's words by weight: token, count, weight (mean, times T), the largest first.
 
-    The axes of the Predictions are (hops, keys). Words that occur fewer than `fewest` times are left out.
+    The Predictions have the axes (hops, keys). Words that occur fewer than `fewest` times are left out.
     """
     from pandas import Series
 
-    labelled = [one for one in predictions if one.label is not None]
-    tokens = [token for one in labelled for token in one.tokens]
-    tables = []
-    for weights in numpy.concatenate([one.weights * len(one.tokens) for one in labelled], axis=1) if labelled else ():
+    labelled = [prediction for prediction in predictions if prediction.label is not None]
+    tokens = [token for prediction in labelled for token in prediction.tokens]
+    scaled, tables = [prediction.weights * len(prediction.tokens) for prediction in labelled], []
+    for weights in numpy.concatenate(scaled, axis=1) if scaled else ():
         words = Series(weights).groupby(tokens).agg(count="size", weight="mean").rename_axis("token").reset_index()
         words = words[words["count"] >= fewest]
         tables.append(words.sort_values("weight", ascending=False, ignore_index=True))

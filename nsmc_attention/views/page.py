@@ -1,8 +1,8 @@
 """Attributions as one self-contained interactive HTML page, with its own Hangul font.
 
-The page is `page.html` beside this module; its words are drawn by `words.js` and `words.css`, as on the page of
-`serve`. Reviews are JSON, which the script inserts as text: no character of a review is read as HTML. The results of
-other systems are written into `results.html`.
+The template is `page.html` beside this module; `words.js` and `words.css` draw the words, as on the page of `serve`.
+Reviews are JSON, which the script inserts as text, so that no character of a review is read as HTML. Results of other
+systems use the template `results.html`.
 """
 
 import base64
@@ -25,31 +25,31 @@ from ..machine.messages import translated, word
 from ..network.graphs import AXES
 from .heatmap import caption, draw_matrices, draw_words
 
-# What the page's script says in English, by the names under which a panel has it in another language
+# Captions of the page's script in English, by the names of their translations in a panel
 CAPTIONS = {"positive": "positive", "negative": "negative", "opener": "Show the matrix", "zoom": "Zoom"}
-# What the page's script writes itself
-OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
+# Characters that the page's script writes
+SCRIPT_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 
 def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
-    """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
+    """Return the HTML page; each list has the Attributions of one review, by several methods or models, side by side."""
     data = in_script({"title": title, "reviews": [list(map(captioned, group)) for group in reviews]})
     template = with_words(file("page.html"))
-    font = in_base64(font_of(OWN_CHARACTERS + template + title + data))
+    font = in_base64(font_of(SCRIPT_CHARACTERS + template + title + data))
     return filled(template, FONT_AS_BASE64=font, REVIEWS_AS_JSON=data)
 
 
 def filled(template: str, **fillings: str) -> str:
-    """Replace the placeholders @@NAME@@ of a template, in this order, without reading the fillings again."""
-    done = list[str]()
+    """Replace the placeholders @@NAME@@ of a template in this order; placeholders within the fillings stay."""
+    pieces = list[str]()
     for name, text in fillings.items():
         before, _, template = template.partition(f"@@{name}@@")
-        done += before, text
-    return "".join([*done, template])
+        pieces += before, text
+    return "".join([*pieces, template])
 
 
 def in_script(data: Any) -> str:
-    """Return JSON that is safe within <script>: no "<" ends it."""
+    """Return JSON that is safe within <script>, without "<", which could end it."""
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
@@ -68,9 +68,9 @@ def with_words(template: str) -> str:
 
 
 def panel(attribution: Attribution) -> dict[str, Any]:
-    """Return an attribution as plain values for JSON, numbers to four digits.
+    """Return an attribution as plain values for JSON, numbers with four digits.
 
-    `matrix` holds the weights of each query (rows) and key; `queries` names its rows where they are not the tokens.
+    `matrix` holds the weights by query (rows) and key; `queries` names the rows if they are not the tokens.
     """
     matrices = attribution.matrices()
     return {
@@ -87,16 +87,16 @@ def panel(attribution: Attribution) -> dict[str, Any]:
 
 
 def captioned(attribution: Attribution) -> dict[str, Any]:
-    """Return a `panel` with captions in the language of the user."""
-    shown = {**panel(attribution), **CAPTIONS}
-    named = {name: word(shown[name]) for name in ("label", "method", "source", *CAPTIONS)}
-    return {**shown, **named, **{name: translated(shown[name]) for name in ("opinion", "meaning")}}
+    """Return a `panel` with captions in the user's language."""
+    values = {**panel(attribution), **CAPTIONS}
+    words = {name: word(values[name]) for name in ("label", "method", "source", *CAPTIONS)}
+    return {**values, **words, **{name: translated(values[name]) for name in ("opinion", "meaning")}}
 
 
 def font_of(characters: Iterable[str]) -> bytes:
-    """Return NanumGothic with these characters only, as WOFF: kilobytes instead of megabytes.
+    """Return NanumGothic with only these characters, as WOFF: kilobytes instead of megabytes.
 
-    Nothing without fonttools and the font's package: the page is then in a font of its reader.
+    Empty without fonttools or the font's package: browsers then use their own font.
     """
     try:
         from fontTools import subset
@@ -117,8 +117,8 @@ def font_of(characters: Iterable[str]) -> bytes:
 
 
 def write_page(path: Path, content: str, title: str, about: str, language: str) -> None:
-    """Write a page of HTML with a heading, a paragraph about it, and the letters that it needs of the Hangul font."""
-    font = in_base64(font_of({*OWN_CHARACTERS, *title, *about, *content}))
+    """Write an HTML page with a heading, a paragraph `about` it, and a Hangul font with the characters that it needs."""
+    font = in_base64(font_of({*SCRIPT_CHARACTERS, *title, *about, *content}))
     fillings = {"LANGUAGE": language, "TITLE": title, "FONT_AS_BASE64": font, "HEADING": title, "ABOUT": about}
     write_text(path, filled(file("results.html", __package__), **fillings, CONTENT=content))
 
@@ -128,7 +128,7 @@ PAGE = ".html"
 
 
 def check_picture(path: PathLike, picture: Optional[str] = None, methods: Iterable[str] = ("attention",)) -> Path:
-    """Return path as a Path; ConfigError, before any work, if the picture could not be drawn into it."""
+    """Return path as a Path; ConfigError, before any work, if its format does not fit the picture."""
     path = check_suffix(path, (*SUFFIXES, PAGE))
     if picture and path.suffix.lower() == PAGE:
         raise ConfigError(f"{path}: a page has words and matrices; leave --picture {picture} out")
@@ -144,8 +144,8 @@ def check_picture(path: PathLike, picture: Optional[str] = None, methods: Iterab
 def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, picture: Optional[str] = None) -> None:
     """Draw one or more reviews into a .png, .svg, .pdf or .html file, completely or not at all.
 
-    Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
-    None: the matrix of one review's attention, where there is one, and words of anything else.
+    Each list has the Attributions of one review, by several methods or models. `picture` is "matrix", "words" or None:
+    the matrix of a single review by attention, if it has one, else words.
     """
     panels = [panel for group in reviews for panel in (group if isinstance(group, Sequence) else [group])]
     if not panels:
@@ -155,7 +155,7 @@ def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, 
     path = check_picture(path, picture, [panel.method for panel in panels])
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
-    # values that are the mean of a matrix say no more than it
+    # a matrix shows all of the token weights, which are its mean
     elif picture == "matrix" or not (picture or len(panels) > 1 or panels[0].matrix is None or panels[0].signed):
         matrices = [matrix for panel in panels for matrix in panel.matrices(caption(panel))]
         save_figure(draw_matrices(matrices), path)
@@ -166,12 +166,12 @@ def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, 
 def save_heads(result: Any, path: PathLike) -> None:
     """Draw the attention heads, one row per layer, into a .png, .svg or .pdf file.
 
-    ConfigError if the file has another suffix; DataError if the encoder does not attend.
+    ConfigError if the file has another suffix; DataError if the encoder has no attention.
     """
     path = check_suffix(path)
     if not hasattr(result, "heads"):
-        found = f"found {type(result).__name__}; get one from explain() or a LanguageModel"
-        raise DataError(f"heads: expected Attribution or Filling, {found}")
+        problem = f"found {type(result).__name__}; get one from explain() or a LanguageModel"
+        raise DataError(f"heads: expected Attribution or Filling, {problem}")
     if result.heads is None:
         raise DataError(f"{path}: {NO_HEADS}")
     panels = matrices(result.heads, result.tokens, axes=("layers", "heads", *AXES))
@@ -179,6 +179,6 @@ def save_heads(result: Any, path: PathLike) -> None:
 
 
 def entry(texts: Sequence[str], start: str = "<dd>") -> str:
-    """Return a name and what is said of it, each after a start tag, in a list of these."""
+    """Return an entry of an HTML description list: a term and its descriptions, each after the tag `start`."""
     name, *others = map(html.escape, texts)
     return f"<div><dt>{name}</dt>{''.join(f'{start}{text}</dd>' for text in others)}</div>"

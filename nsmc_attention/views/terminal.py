@@ -13,19 +13,19 @@ from ..machine.aliases import Record
 from ..machine.messages import translated, word
 from .heatmap import caption
 
-# Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
-# dark background faint shades would stand out most
+# Indices of the 256-colour palette, from faint to strong; black is readable on each. All text is on white: on a dark
+# background, faint shades would stand out most
 BLACK, WHITE = 16, 231
 ATTENTION, POSITIVE, NEGATIVE = (195, 152, 109, 66), (189, 153, 111, 68), (230, 223, 216, 173)
 # Share of the largest value below which a word is not shaded
 FAINT_SHARE = 0.1
-# The rows of the table of faithfulness, and the widths of its columns
+# Rows of the table of faithfulness, and widths of its columns
 ORDERS = ("contribution", "attention", "gradient", "erasure", "random")
 WIDTHS = (18, 18, 18, 19, 18, 0)
 
 
 def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> bool:
-    """Return True for a terminal that says it has 256 colours or more; never where NO_COLOR is set."""
+    """Return whether a stream is a terminal with 256 colours or more; NO_COLOR disables colours."""
     if variables.get("NO_COLOR") or not stream.isatty():
         return False
     # Windows Terminal sets neither TERM nor COLORTERM
@@ -33,25 +33,25 @@ def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> boo
 
 
 def as_text(attribution: Attribution, colors: bool, strongest: int = 5) -> str:
-    """Return a review as lines: the prediction, the words, the strongest of them, and what the values mean."""
+    """Return a review as lines: the prediction, the words, the strongest words, and the meaning of the values."""
     order = sorted(range(len(attribution.tokens)), key=lambda index: -abs(attribution.values[index]))
-    named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
+    largest = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
-    lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(named)}")
+    lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(largest)}")
     return "\n".join((*lines, "; ".join(map(translated, meaning))))
 
 
 def words(attribution: Attribution, colors: bool) -> str:
-    """Return the text with each token shaded by its value, or followed by it."""
-    (pieces, rest), done = cut_at(attribution.text, attribution.offsets), ""
+    """Return the text with each token shaded by its value, or followed by the value without colours."""
+    (pieces, rest), line = cut_at(attribution.text, attribution.offsets), ""
     largest = float(abs(attribution.values).max()) or 1.0
     for index, (between, piece) in enumerate(pieces):
         if colors:
             share = attribution.values[index] / largest
-            done += on(WHITE, between) + on(shade(share, attribution.signed), piece)
+            line += on(WHITE, between) + on(shade(share, attribution.signed), piece)
         else:
-            done += f"{between}{piece}({number(attribution, index)})"
-    return done + (on(WHITE, rest) if colors else rest)
+            line += f"{between}{piece}({number(attribution, index)})"
+    return line + (on(WHITE, rest) if colors else rest)
 
 
 def on(background: int, text: str) -> str:
@@ -59,7 +59,7 @@ def on(background: int, text: str) -> str:
 
 
 def shade(share: float, signed: bool) -> int:
-    """Return the colour of a share of the largest value, -1 to 1: in a neutral hue, or one for each sign."""
+    """Return the colour of a share of the largest value, -1..1, in a neutral hue, or one hue for each sign."""
     ramp = ATTENTION if not signed else POSITIVE if share > 0 else NEGATIVE
     return WHITE if abs(share) < FAINT_SHARE else ramp[min(int(abs(share) * len(ramp)), len(ramp) - 1)]
 
@@ -69,7 +69,7 @@ def number(attribution: Attribution, index: int) -> str:
 
 
 def faithfulness_table(result: Record) -> str:
-    """Return the table of one result of `measure.faithfulness.faithfulness`."""
+    """Return a result of `measure.faithfulness.faithfulness` as a table."""
     correlations = result.get("correlation", {})
     head = ("tau, erasure", "tau, gradient", "comprehensiveness", "sufficiency", *["correlation"] * bool(correlations))
     rows = [("words ordered by", *head)]
@@ -88,7 +88,7 @@ def faithfulness_table(result: Record) -> str:
 
 
 def interval(mean: Optional[Record]) -> str:
-    """Return `0.380 ±0.012`; nothing where it was not measured or is not defined."""
+    """Return a mean and half its interval, as `0.380 ±0.012`; "" if it was not measured or is undefined."""
     if not mean or mean["mean"] is None:
         return ""
     return f"{mean['mean']:.3f} ±{mean['high'] - mean['mean']:.3f}"

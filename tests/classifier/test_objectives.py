@@ -8,7 +8,7 @@ import pytest
 from nsmc_attention.classifier.batches import Batch
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.classifier.stages import (
-    ADDITIVITY,
+    ADDITIVITY_WEIGHT,
     SMALLEST_WEIGHT,
     ContributionsObjective,
     ErasureObjective,
@@ -112,7 +112,7 @@ def test_contributions_are_taught_to_be_what_erasing_changes():
     plain, found = (
         kind(None, device).loss(built, both).asscalar() for kind in (LabelsObjective, ContributionsObjective)
     )
-    assert error.max() > 0 and found == pytest.approx(plain + ADDITIVITY * huber, rel=1e-5)
+    assert error.max() > 0 and found == pytest.approx(plain + ADDITIVITY_WEIGHT * huber, rel=1e-5)
 
 
 def test_taught_contributions_are_nearer_to_erasure_than_untaught_ones():

@@ -11,7 +11,7 @@ from nsmc_attention.classifier.batches import Batch, TrainingPart
 from nsmc_attention.classifier.engines import embed_batch, gluon_graph
 from nsmc_attention.classifier.origins import gates_of, read_sentences, with_sentences
 from nsmc_attention.classifier.settings import LAYOUT
-from nsmc_attention.classifier.stages import GATES, ClassifierTrainer, LabelsObjective, as_inputs, ngram_evidence
+from nsmc_attention.classifier.stages import GATES_WEIGHT, ClassifierTrainer, LabelsObjective, as_inputs, ngram_evidence
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.engines.graphs import parameters_of
@@ -137,7 +137,7 @@ def test_the_loss_adds_the_squared_error_of_known_signs(small):
     marked = replace(plain, gates=wanted)
     signs = network(*as_inputs(plain, mxnet.cpu()))[2].asnumpy()
     first, second = (LabelsObjective(None, mxnet.cpu()).loss(network, each).asscalar() for each in (plain, marked))
-    assert second == pytest.approx(first + GATES * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)
+    assert second == pytest.approx(first + GATES_WEIGHT * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)
 
 
 def test_sentences_teach_the_gate_of_words_that_they_lack(taught):

@@ -13,7 +13,7 @@ from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.measure.metrics import (
-    RANGE,
+    TEMPERATURES,
     calibrated,
     calibration,
     expected_calibration_error,
@@ -38,7 +38,7 @@ def test_the_temperature_of_overstated_probabilities_is_found(factor):
 
 def test_certain_answers_stay_within_the_range():
     for labels in ([1, 0], [0, 1]):
-        assert RANGE[0] <= temperature(log_odds(numpy.array([1.0, 0.0])), numpy.array(labels)) <= RANGE[1]
+        assert TEMPERATURES[0] <= temperature(log_odds(numpy.array([1.0, 0.0])), numpy.array(labels)) <= TEMPERATURES[1]
 
 
 def test_two_sources_are_weighed_by_what_they_are_worth():

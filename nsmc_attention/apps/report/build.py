@@ -32,7 +32,7 @@ from ...systems.film.rater import FilmRater, Pools, ReviewReader, rater_of
 from ...tables.columns import require_column
 from ...tables.parts import cut
 from ...tables.writers import encodable
-from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
+from ...views.page import SCRIPT_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
 from ..aspects.clauses import placed_morphemes, read_words
 from ..words import words_of
@@ -258,7 +258,7 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
     )
     lists = [examples for section in sections for examples in section.reviews.values()]
     data = in_script([[in_language(example, say) for example in examples] for examples in lists])
-    font = in_base64(font_of(OWN_CHARACTERS + body + data + say["tables"]))
+    font = in_base64(font_of(SCRIPT_CHARACTERS + body + data + say["tables"]))
     head = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font, "REVIEWS_AS_JSON": data}
     return filled(with_words(file("report.html", __package__)), **head, BODY=body, TABLES=say["tables"], LINKS=links)
 
