@@ -290,7 +290,7 @@ def load_engine(
     """
     if name == "auto" and device != "gpu" and runs_natively(bundle):
         name = "native"
-    chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], (*PRECISIONS, "onnx", "gluon"))
-    if chosen in PRECISIONS:
-        return native_engine(bundle, threads, chosen)
-    return GraphEngine(load_graphs(bundle, chosen, device, threads or cores())["model.onnx"])
+    engine_name = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], (*PRECISIONS, "onnx", "gluon"))
+    if engine_name in PRECISIONS:
+        return native_engine(bundle, threads, engine_name)
+    return GraphEngine(load_graphs(bundle, engine_name, device, threads or cores())["model.onnx"])

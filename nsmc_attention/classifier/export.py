@@ -32,7 +32,7 @@ def export_bundle(
 ) -> Record:
     """Write a bundle as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
 
-    Output None, or the bundle's bundled model.onnx, writes the model and its parity figures into the bundle. The kind
+    Output None, or the bundle's own model.onnx, writes the model and its parity figures into the bundle. The kind
     "params" writes Gluon's parameter file, as `network.load_parameters` reads it, without figures.
 
     Raises
@@ -43,16 +43,16 @@ def export_bundle(
         The output is stdout, or its folder is missing or cannot be written to.
     """
     bundle = load_bundle(folder, LAYOUT)
-    bundled = bundle.folder / "model.onnx"
-    output = bundled if output is None else Path(output)
+    default_output = bundle.folder / "model.onnx"
+    output = default_output if output is None else Path(output)
     if str(output) == "-":
         raise ConfigError("--output -: expected a file, found stdout; name a file, as model.onnx")
-    if kind == "onnx" and output.resolve() == bundled.resolve():
+    if kind == "onnx" and output.resolve() == default_output.resolve():
         model, figures = verified_model(bundle)
         content = with_parameters_in(PARAMETERS, model, bundle.read(PARAMETERS))
         contents = {**read_contents(bundle), "model.onnx": content}
         write_bundle(bundle.folder, {**bundle.manifest, "parity": figures}, contents)
-        return {"output": str(bundled), "bytes": len(content), **figures}
+        return {"output": str(default_output), "bytes": len(content), **figures}
     # opened first, so that an output that cannot be written is reported at once
     with replaced_file(output) as temporary:
         if kind == "params":

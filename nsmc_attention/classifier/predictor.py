@@ -71,10 +71,10 @@ class Pieces:
     @classmethod
     def of(cls, reviews: Reviews, longest: int) -> "Pieces":
         """Cut reviews longer than WHOLE_TOKENS tokens, or than the network can read; a Window has none of them."""
-        whole = min(WHOLE_TOKENS, longest)
-        if isinstance(reviews, Window) or all(len(review) <= whole for review in reviews):
+        limit = min(WHOLE_TOKENS, longest)
+        if isinstance(reviews, Window) or all(len(review) <= limit for review in reviews):
             return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)))
-        cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
+        cuts = [spans(review.tokens, limit, min(PIECE_TOKENS, longest)) for review in reviews]
         owners = numpy.repeat(numpy.arange(len(reviews)), [*map(len, cuts)])
         pairs = ((review, span) for review, review_spans in zip(reviews, cuts) for span in review_spans)
         pieces = [review if span == (0, len(review)) else review.take(range(*span)) for review, span in pairs]
@@ -114,12 +114,12 @@ class Pieces:
         return joined
 
 
-def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, int]]:
-    """Return (start, end) of a review's pieces: one up to `whole` tokens, else pieces of at most `longest` tokens.
+def spans(tokens: Sequence[str], limit: int, longest: int) -> list[tuple[int, int]]:
+    """Return (start, end) of a review's pieces: one up to `limit` tokens, else pieces of at most `longest` tokens.
 
     A piece ends with the last sentence that ends in its second half, else with a verb's ending, else with any word.
     """
-    if len(tokens) <= whole:
+    if len(tokens) <= limit:
         return [(0, len(tokens))]
     cuts = [0]
     while len(tokens) - cuts[-1] > longest:

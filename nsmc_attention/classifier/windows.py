@@ -39,9 +39,9 @@ class Window:
         start = self.starts[place]
         return Encoded(self.texts[place], (), tuple(self.ids[start : start + self.lengths[place]].tolist()))
 
-    def count(self, wanted: NDArray[numpy.bool_]) -> NDArray[numpy.int64]:
-        """Count the tokens of each review whose id is `wanted` (V,); return (N,)."""
-        sums = numpy.append(0, numpy.cumsum(wanted[self.ids]))
+    def count(self, mask: NDArray[numpy.bool_]) -> NDArray[numpy.int64]:
+        """Count the tokens of each review whose ids are True in the mask (V,); return (N,)."""
+        sums = numpy.append(0, numpy.cumsum(mask[self.ids]))
         return numpy.asarray(sums[self.starts + self.lengths] - sums[self.starts])
 
     def tokens(self, members: NDArray[numpy.int64]) -> tuple[Ids, Optional[Ids], Ids, Ids]:

@@ -33,13 +33,13 @@ class Declared(NamedTuple):
     def parameters(self, name: str, annotation: object) -> list[click.Parameter]:
         """Return the click parameter with the name and type of a function's parameter, in a list."""
         settings, flags = dict(self.settings), [*self.flags]
-        (plain,) = [kind for kind in get_args(annotation) or (annotation,) if kind not in (type(None), ...)]
-        if plain is Path:
+        (python_type,) = [kind for kind in get_args(annotation) or (annotation,) if kind not in (type(None), ...)]
+        if python_type is Path:
             settings["type"] = click.Path(path_type=Path, allow_dash=settings.pop("allow_dash", False))
-        elif plain is bool:
+        elif python_type is bool:
             settings["is_flag"] = True
-        elif plain is not str:
-            settings.setdefault("type", plain)
+        elif python_type is not str:
+            settings.setdefault("type", python_type)
         if self.kind is click.Option and not any(flag.startswith("--") for flag in flags):
             flags.insert(0, f"--{name.replace('_', '-')}")
         return [self.kind([*flags, name], **settings)]

@@ -112,11 +112,11 @@ def cut_at(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[list[tuple[st
 
     The morphemes of a contracted syllable have the same offsets: the first one gets the syllable.
     """
-    done, pieces = 0, []
+    position, pieces = 0, []
     for start, end in offsets:
-        pieces.append((text[done:start], text[max(start, done) : end]))
-        done = max(done, end)
-    return pieces, text[done:]
+        pieces.append((text[position:start], text[max(start, position) : end]))
+        position = max(position, end)
+    return pieces, text[position:]
 
 
 def shaded_words(

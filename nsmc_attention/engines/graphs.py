@@ -112,14 +112,14 @@ class OnnxGraph:
         # in 1.19, the newest release for Python 3.9, it gives two nodes one name
         options.add_session_config_entry("optimization.disable_specified_optimizers", "GatherSliceToSplitFusion")
         # ONNX files encode the name of a constant as tag, length, name
-        used = {name: a for name, a in (parameters or {}).items() if b"B%c%s" % (len(name), name.encode()) in content}
+        arrays = {name: a for name, a in (parameters or {}).items() if b"B%c%s" % (len(name), name.encode()) in content}
         # ONNX Runtime 1.19 would read any other file
-        if content.count(b"\n\x08location") > len(used):
+        if content.count(b"\n\x08location") > len(arrays):
             raise BundleError(f"{where}: names another file than {PARAMETERS} for its parameters; take another bundle")
         # kept alive, as the session may use their memory
-        self.values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, used.values()))
+        self.values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, arrays.values()))
         try:
-            options.add_external_initializers(list(used), self.values)
+            options.add_external_initializers(list(arrays), self.values)
             self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"{where}: ONNX Runtime cannot load it: {reason(problem)}") from problem

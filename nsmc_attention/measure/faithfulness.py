@@ -72,7 +72,7 @@ def faithfulness(
     changes = leave_one_out(score, reviews, progress)
     erased = [numpy.abs(change) for change in changes]
     measures = {"erasure": erased, **({"gradient": ranked["gradient"]} if "gradient" in ranked else {})}
-    whole = score(reviews)
+    positive, rankings = score(reviews), {**ranked, "erasure": erased}
     signed = {name: [orders[name][number] for number in long] for name in SIGNED if name in orders}
     correlations = {name: correlation(values, changes) for name, values in signed.items()}
     return {
@@ -81,9 +81,9 @@ def faithfulness(
             name: {measure: agreement(order, values) for measure, values in measures.items() if measure != name}
             for name, order in ranked.items()
         },
-        "orders": {name: aopc(score, reviews, order, whole) for name, order in {**ranked, "erasure": erased}.items()},
+        "orders": {name: aopc(score, reviews, order, positive) for name, order in rankings.items()},
         **({"correlation": {"attention": correlation(ranked["attention"], erased), **correlations}} if signed else {}),
-        **({"gap": gap(whole, signed["contribution"])} if "contribution" in signed else {}),
+        **({"gap": gap(positive, signed["contribution"])} if "contribution" in signed else {}),
     }
 
 
@@ -93,14 +93,14 @@ def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressC
     The log-odds of the review less those without the token, above 0 if the token speaks for positive; the log-odds without
     the only token are 0. Li, Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the loop, as tqdm does.
     """
-    whole = log_odds(score(reviews), SMALLEST_PROBABILITY)
+    odds = log_odds(score(reviews), SMALLEST_PROBABILITY)
     changes: list[Floats] = []
     for start in progress(range(0, len(reviews), REVIEWS_A_CHUNK)):
         chunk = reviews[start : start + REVIEWS_A_CHUNK]
         erased = [review.without(position) for review in chunk for position in range(len(review))]
         lengths = [len(review) for review in chunk]
         remaining = numpy.nan_to_num(log_odds(score(erased), SMALLEST_PROBABILITY))
-        change = numpy.repeat(whole[start : start + REVIEWS_A_CHUNK], lengths) - remaining
+        change = numpy.repeat(odds[start : start + REVIEWS_A_CHUNK], lengths) - remaining
         changes.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
     return changes
 
@@ -134,13 +134,13 @@ def correlation(values: Weights, others: Weights) -> Optional[float]:
     return float(numpy.corrcoef(x, y)[0, 1]) if x.std() and y.std() else None
 
 
-def gap(whole: ArrayLike, contributions: Weights) -> float:
+def gap(probability: ArrayLike, contributions: Weights) -> float:
     """Return the largest difference between log-odds, from probabilities (N,), and sums of contributions with the best bias.
 
     Single precision rounds probabilities near 1: log-odds of 10 are exact to 0.001.
     """
     sums = [numpy.sum(values, dtype="float64") for values in contributions]
-    biases = log_odds(numpy.asarray(whole, dtype="float64"), SMALLEST_PROBABILITY) - sums
+    biases = log_odds(numpy.asarray(probability, dtype="float64"), SMALLEST_PROBABILITY) - sums
     return float(biases.max() - biases.min()) / 2
 
 
@@ -152,10 +152,10 @@ def mean_of(values: Floats) -> Mean:
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
-def aopc(score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: Floats) -> dict[str, Mean]:
+def aopc(score: Scorer, reviews: Sequence[Encoded], weights: Weights, positive: Floats) -> dict[str, Mean]:
     """Return `mean_of` comprehensiveness (higher is better) and sufficiency (lower is better), averaged over ERASED_SHARES.
 
-    Both are changes of the predicted label's probability; `whole` (N,) are the reviews' probabilities of positive.
+    Both are changes of the predicted label's probability; `positive` (N,) are the reviews' probabilities of positive.
     """
     drops: dict[str, list[Floats]] = {"comprehensiveness": [], "sufficiency": []}
     for share in ERASED_SHARES:
@@ -168,5 +168,5 @@ def aopc(score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: Flo
             ]
             # without tokens both labels are equally likely
             probability = numpy.nan_to_num(score(remaining), nan=0.5)
-            drops[name].append(numpy.where(whole >= 0.5, whole - probability, probability - whole))
+            drops[name].append(numpy.where(positive >= 0.5, positive - probability, probability - positive))
     return {name: mean_of(numpy.mean(values, axis=0)) for name, values in drops.items()}

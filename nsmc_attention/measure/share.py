@@ -38,7 +38,7 @@ SHARE_EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and number of shares in the posterior
 GRID_WIDTH, SIDE_BINS, SHARE_GRID = 0.2, 75, 100
 BINS = 2 * SIDE_BINS + 1
-# Candidate shifts of the log-odds, of which the stars choose one
+# Shifts of the log-odds, between which the shift that fits the stars is interpolated
 SHIFT_GRID = numpy.linspace(-3, 3, 61)
 # Mean probabilities of 1 to 10 stars for raw reviews; first index of each side's stars; EM steps, few against overfitting
 RAW_STARS = numpy.array([82, 18, 19, 22, 47, 67, 95, 126, 104, 420]) / 1000
@@ -152,7 +152,7 @@ class Tally:
         """Count texts with their probabilities of positive, None or NaN if blank; `prior` as in Evidence."""
         known = ~numpy.isnan(values := numpy.array(probabilities, dtype="float64"))
         positive, korean = int((values >= 0.5).sum()), len([*filter(HANGUL.search, texts)])
-        repeated = often(Counter(numpy.array(texts, dtype=object)[known].tolist()), labels := int(known.sum()))
+        repeated = repeated_texts(Counter(numpy.array(texts, dtype=object)[known].tolist()), labels := int(known.sum()))
         others = values[[text not in repeated for text in texts] if repeated else known].tolist()
         others += {text: p for text, p in zip(texts, values.tolist()) if text in repeated and p == p}.values()
         return cls(len(texts), errors, labels, positive, korean, Evidence.of(others, prior), repeated)
@@ -173,14 +173,14 @@ class Tally:
             label_share = self.positive / self.labels
             within = ", within the interval" if share is not None and low <= label_share <= high else ""
             line += f"; {100 * label_share:.0f} % of the labels{within}"
-        if repeated := often(self.repeated, self.labels):
+        if repeated := repeated_texts(self.repeated, self.labels):
             text, *others = repeated
             more = f" or {len(others)} other text{'s' * (len(others) > 1)}" * bool(others)
             line += f"; {sum(repeated.values()):,} rows are {text[:40]!r}{more}, which count once"
         return line
 
 
-def often(counts: "Counter[str]", rows: int) -> "Counter[str]":
+def repeated_texts(counts: "Counter[str]", rows: int) -> "Counter[str]":
     """Return the texts that make up a REPEATED_SHARE of a table's rows, and at least FEWEST_ROWS."""
     return Counter({text: count for text, count in counts.items() if count >= max(FEWEST_ROWS, REPEATED_SHARE * rows)})
 

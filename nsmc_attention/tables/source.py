@@ -143,8 +143,8 @@ def text_source(source: Source, file: BinaryIO, guess: bool, encoding: Optional[
     codec, mark = encoding_of(file, source.path, encoding)
     file.seek(mark)
     content = file.read(HEAD)
-    text, whole = content.decode(codec, "ignore"), len(content) < HEAD
-    kind, delimiter = kind_in(text, whole, source, guess)
+    text, is_complete = content.decode(codec, "ignore"), len(content) < HEAD
+    kind, delimiter = kind_in(text, is_complete, source, guess)
     quoted = True
     if delimiter == "\t":
         file.seek(mark)
@@ -196,7 +196,7 @@ def first_bad(file: BinaryIO, codec: str) -> Optional[tuple[int, int]]:
     return None
 
 
-def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, str]:
+def kind_in(text: str, is_complete: bool, source: Source, guess: bool) -> tuple[str, str]:
     """Return the kind and delimiter of a text from its beginning: the Source's kind, unless it clearly is another.
 
     DataError for a .txt whose first line has tabs, but that is not a table.
@@ -205,16 +205,16 @@ def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, s
     if source.header is None and (kind == "tsv" or kind == "lines" and guess) and first.split("\t") == NSMC_HEADER:
         return "nsmc", "\t"
     if kind == "csv" or kind == "lines" and source.header is not None:
-        return "csv", delimiter_of(text, whole)
+        return "csv", delimiter_of(text, is_complete)
     if kind == "tsv":
-        delimiter = delimiter_of(text, whole) if guess and "\t" not in text else "\t"
+        delimiter = delimiter_of(text, is_complete) if guess and "\t" not in text else "\t"
         return ("csv", delimiter) if delimiter in first and delimiter != "\t" else ("tsv", "\t")
     if kind == "lines" and not guess:
         return kind, ""
     if json := json_kind(text, kind):
         return json, ""
     for mark, quoted in (("\t", False), *((mark, True) for mark in DELIMITERS)) if kind == "lines" else ():
-        if is_table(first_rows(text, mark, whole, quoted)):
+        if is_table(first_rows(text, mark, is_complete, quoted)):
             return ("tsv" if mark == "\t" else "csv"), mark
     if "\t" in first and kind == "lines" and source.path is not STDIN:
         expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
@@ -255,13 +255,13 @@ def is_table(rows: Sequence[Sequence[str]]) -> bool:
     return has_numbers and any(profile.has_sentences or profile.syllables >= 4 for profile in texts)
 
 
-def delimiter_of(text: str, whole: bool) -> str:
+def delimiter_of(text: str, is_complete: bool) -> str:
     """Return the delimiter of a csv by its beginning.
 
     It is the first of DELIMITERS that splits all first rows into the same number of fields, at least two; else the one
     that splits a row of names, or the first row, into the most fields.
     """
-    tables = {delimiter: first_rows(text, delimiter, whole) or [[]] for delimiter in DELIMITERS}
+    tables = {delimiter: first_rows(text, delimiter, is_complete) or [[]] for delimiter in DELIMITERS}
     for delimiter, rows in tables.items():
         if len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
             return delimiter
@@ -278,8 +278,8 @@ def reader_of(lines: Any, delimiter: str, quoted: bool = True) -> Any:
     return csv.reader(lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
 
 
-def first_rows(text: str, delimiter: str, whole: bool, quoted: bool = True) -> list[list[str]]:
-    """Return the first rows that are not blank, without the last row unless the text is `whole`."""
+def first_rows(text: str, delimiter: str, is_complete: bool, quoted: bool = True) -> list[list[str]]:
+    """Return the first rows that are not blank, without the last row unless the text is `is_complete`."""
     rows: list[list[str]] = []
     try:
         for row in filter(None, reader_of(io.StringIO(text, newline=""), delimiter, quoted)):
@@ -289,7 +289,7 @@ def first_rows(text: str, delimiter: str, whole: bool, quoted: bool = True) -> l
     # an open quote, perhaps closed later: the reader of the table reports it
     except csv.Error:
         return rows
-    return rows if whole or len(rows) < 2 else rows[:-1]
+    return rows if is_complete or len(rows) < 2 else rows[:-1]
 
 
 def quotes_enclose(file: TextIO) -> bool:

@@ -120,5 +120,5 @@ def learning_rate(step: int, total_steps: int, largest: float, config: LoopConfi
         return largest * min(1, (step + 1) / warmup)
     if config.schedule == "constant":
         return largest
-    done = (step - warmup) / max(1, total_steps - warmup)
-    return largest * 0.5 * (1 + math.cos(math.pi * done))
+    fraction = (step - warmup) / max(1, total_steps - warmup)
+    return largest * 0.5 * (1 + math.cos(math.pi * fraction))

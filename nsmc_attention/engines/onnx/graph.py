@@ -30,9 +30,9 @@ class Graph:
     batch axes. The ONNX counterpart of a value in `folded` has a separate axis of heads, so its axes count from the end.
     """
 
-    def __init__(self, network: Network, part: Optional[Network] = None) -> None:
+    def __init__(self, network: Network, block: Optional[Network] = None) -> None:
         """Begin the graph of a network, or of one of its HybridBlocks; constants are named as in the network."""
-        self.inputs: Mapping[str, Axes] = (network if part is None else part).inputs
+        self.inputs: Mapping[str, Axes] = (network if block is None else block).inputs
         self.arrays, self.matrices_as = snapshot(network), matrices_as(network)
         self.names = {item.name: name for name, item in network._collect_params_with_prefix().items()}
         self.nodes: list[onnx.NodeProto] = []
@@ -140,9 +140,9 @@ def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
     do not vary, such as hops, are written as their size.
     """
     contents = {}
-    for part, (name, interface) in zip(parts_of(network), graphs.items()):
-        values, _ = trace(part, interface.results)
-        graph = Graph(network, part)
+    for block, (name, interface) in zip(parts_of(network), graphs.items()):
+        values, _ = trace(block, interface.results)
+        graph = Graph(network, block)
         tensors = [graph.tensor(graph.value(value)) for value in values]
         outputs = {
             output: tuple(axis if axis in SIZES else size for axis, size in zip(interface.outputs[output], value.shape))
