@@ -116,7 +116,7 @@ def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: U
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
     scorer = classifier if share is None else LabelsByShare(classifier, share)
-    options: Record = {"verbatim": verbatim, "look": lambda texts, _: shifts.append(domain_shift(classifier, texts))}
+    options: Record = {"verbatim": verbatim, "inspect": lambda texts, _: shifts.append(domain_shift(classifier, texts))}
     tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
     unlike = asdict(shifts[0]) if any(shifts) else None
     return {"rows": tally.rows, "share": tally.share._asdict(), "unlike": unlike}
