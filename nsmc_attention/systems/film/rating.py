@@ -15,7 +15,7 @@ BLANK = "blank: no review with a word"
 # Line above a film's reviews, its addition for blank reviews, and its replacement if all reviews are blank
 HEADS = {
     "en": (
-        "<b>{0.stars:.2f} stars</b> · {0.stars_low:.2f} to {0.stars_high:.2f} (90 %) · {0.review_count}",
+        "<b>{0.stars:.2f} stars</b> · {0.stars_low:.2f} to {0.stars_high:.2f} (90 %) · {0.counted}",
         " · {:,} blank",
         BLANK,
     ),
@@ -87,14 +87,14 @@ class Rating:
         return BLANK if self.stars is None else None
 
     @property
-    def review_count(self) -> str:
-        """Number of reviews with its noun: "1 review"."""
+    def counted(self) -> str:
+        """The number of reviews with its noun: "1 review"."""
         return "1 review" if self.reviews == 1 else f"{self.reviews:,} reviews"
 
     def __repr__(self) -> str:
         if self.stars is None:
             return f"Rating(error={self.error!r})"
-        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.review_count})"
+        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
 
     def to_dict(self, shown: Optional[int] = None) -> dict[str, Any]:
         """Return plain values for JSON, with at most `shown` of the representative reviews."""
