@@ -5,6 +5,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Union
@@ -116,10 +117,9 @@ def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: U
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
     scorer = classifier if share is None else LabelsByShare(classifier, share)
-    options: Record = {"verbatim": verbatim, "inspect": lambda texts, _: shifts.append(domain_shift(classifier, texts))}
-    tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
-    unlike = asdict(shifts[0]) if any(shifts) else None
-    return {"rows": tally.rows, "share": tally.share._asdict(), "unlike": unlike}
+    scored = partial(score_table, scorer, table, output, table.output, processes=1, verbatim=verbatim)
+    tally = scored(inspect=lambda texts, _: shifts.append(domain_shift(classifier, texts))).tally
+    return {"rows": tally.rows, "share": tally.share._asdict(), "unlike": asdict(shifts[0]) if any(shifts) else None}
 
 
 def table_response(output: Path, kind: str, remarks: Record) -> StreamingResponse:
