@@ -34,8 +34,6 @@ NOTICES = re.compile(
     r"(?:아직 )?(?:(?:작성|등록|입력)(?:된|하신) )?(?:텍스트 ?)?TEXT(?: ?내용)?[이가은]? ?(?:없음|없습니다|없어요)|deleted|removed|"
     r"(?:별점|사진|포토|동영상)만 (?:등록|작성|첨부)\S{1,2} TEXT(?:입니다)?)[\])>]?\.?".replace("TEXT", POST)
 )
-# A repeated word (goodgoodgood), but no repetition within a word (banana)
-REPEATED = re.compile(r"^(\w{2,}?)\1+$")
 # Web and mail addresses
 ADDRESS = re.compile(
     r"(?:https?://|www\.)\S+|(?<!\S)\S[^\s@]*@\S+\.\w+|(?<![\w-])[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE
@@ -43,7 +41,7 @@ ADDRESS = re.compile(
 # Fewest tokens of a text that counts as Korean by its tokens alone
 PLAIN_TOKENS = 4
 HEARTS = "♥♡乃"
-# Characters that are examined: REPEATED takes quadratic time
+# Characters that are examined
 EXAMINED = 1000
 # Most other letters for each syllable; most words of a text in Latin letters
 FOREIGN, LATIN_WORDS = 12, 4
@@ -149,8 +147,9 @@ class Abstention:
         return len(words) <= LATIN_WORDS and 2 * len(matches) >= len(words) and any(forms - COMMON for forms in matches)
 
     def known_forms(self, word: str) -> set[str]:
-        """Return a word's forms that the vocabulary has, in lower case: as written, and without repetitions."""
-        plain = REPEATED.sub(r"\1", word.lower())
+        """Return a word's forms in the vocabulary, in lower case: as written, without repetitions (goodgood, not banana)."""
+        sizes, lower = (size for size in range(2, len(word)) if len(word) % size == 0), word.lower()
+        plain = next((lower[:size] for size in sizes if lower == lower[:size] * (len(word) // size)), lower)
         forms = {plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)} if len(word) > 1 else set()
         ids = self.encoder.token_to_idx
         return {form for form in forms if form in ids or form.title() in ids or (form == plain and word in ids)}
