@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Steps of each fold, batch size (few reviews have the same length), and fewest and most epochs
 ADAPT_STEPS, ADAPT_BATCH, ADAPT_EPOCHS = 600, 16, (6, 30)
-# Learning rate, chosen for the packaged network on comments of another kind: RESULTS.md
+# Learning rate, chosen for the packaged network on comments of another kind: benchmarks/classification/README.md
 ADAPT_RATE = 2e-3
 # Labels with a smaller probability are listed as surprising
 SURPRISING = 0.1
